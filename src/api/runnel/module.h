@@ -1,0 +1,366 @@
+/*
+ * runnel/module.h - what a module of runneld sees. See runnel_module(3).
+ *
+ * A module is a shared object that defines one RNL_MODULE(...). It links against
+ * nothing of runnel: every call goes through a table that the host hands over.
+ * A module runs in a worker, a process with one thread and one event loop, and
+ * nothing it does may block.
+ *
+ * ABI versions: a module runs on a host of the same major and of the same or a
+ * later minor. 1.0 is the first.
+ */
+#ifndef RUNNEL_MODULE_H
+#define RUNNEL_MODULE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RNL_ABI_MAJOR 1
+#define RNL_ABI_MINOR 0
+
+struct ev_loop;   /* of <ev.h> */
+struct rnl_conn;  /* one connection; valid from its open hook to the end of its close hook */
+struct rnl_setup; /* the making of a worker; valid during the configure hook */
+struct rnl_self;  /* the module as the host knows it */
+struct rnl_host;  /* the host's functions */
+
+/* What comes back from a send and from other calls that can be refused. */
+enum rnl_status {
+	RNL_OK = 0,
+	RNL_EFULL = -1, /* the send queue or the worker's budget is full; nothing was queued */
+	RNL_ETOOBIG =
+	    -2, /* the message can never fit the queue or the framing; nothing was queued */
+	RNL_ECLOSED = -3, /* the connection is closing; nothing was queued */
+	RNL_ENOMEM = -4,  /* no memory; nothing was queued */
+	RNL_EINVAL = -5,  /* an argument breaks a rule; the host has logged which */
+};
+
+/* What a handler wants done next. */
+enum rnl_verdict {
+	RNL_NEXT = 0,  /* go on with the next handler of the chain, if there is one */
+	RNL_DONE = 1,  /* the message is dealt with; later handlers do not see it */
+	RNL_CLOSE = 2, /* read no more, send what is queued, then close */
+	RNL_ABORT = 3, /* close now; what is queued is dropped */
+};
+
+enum rnl_level { RNL_LOG_ERROR, RNL_LOG_WARN, RNL_LOG_INFO, RNL_LOG_DEBUG };
+
+/* A message as a handler sees it: borrowed, gone when the handler returns. */
+struct rnl_msg {
+	size_t size;         /* of this struct */
+	const void *payload; /* never NULL; not aligned */
+	size_t len;          /* bytes of payload */
+	uint32_t id;
+};
+
+/* arg is what the route was made with. */
+typedef enum rnl_verdict rnl_handler_f(
+    struct rnl_conn *conn, const struct rnl_msg *msg, void *arg);
+
+/*
+ * The place of a handler in the chain of an id. All "before" handlers run first,
+ * in the order of the listener's modules, then the one handler proper, then all
+ * "after" handlers, until one says RNL_DONE or more.
+ */
+enum rnl_stage { RNL_HANDLE = 0, RNL_BEFORE = 1, RNL_AFTER = 2 };
+
+/* Ids first to last, both included. Two RNL_HANDLE routes of one listener may not overlap. */
+struct rnl_route {
+	uint32_t first, last;
+	rnl_handler_f *handler;
+	void *arg;
+	enum rnl_stage stage;
+};
+
+/* One id. */
+#define RNL_ON(id, handler)                             \
+	{                                               \
+		(id), (id), (handler), NULL, RNL_HANDLE \
+	}
+/* A range of ids; RNL_ON_RANGE(0, UINT32_MAX, handler) is every id. */
+#define RNL_ON_RANGE(first, last, handler)                   \
+	{                                                    \
+		(first), (last), (handler), NULL, RNL_HANDLE \
+	}
+
+/* An option that may stand in the module's section of runnel.conf. */
+enum rnl_option_type {
+	RNL_NUMBER,   /* decimal integer */
+	RNL_SIZE,     /* "64k": bytes */
+	RNL_DURATION, /* "10s": milliseconds */
+	RNL_BOOL,     /* true or false: 1 or 0 */
+	RNL_STRING,
+};
+
+struct rnl_option {
+	const char *name; /* lower case, words joined by hyphens */
+	enum rnl_option_type type;
+	const char *standard; /* the default, as it would stand in the conf; NULL: the option
+				 must be given */
+	int64_t min, max; /* of all but RNL_STRING; both 0: any value that is not negative */
+	const char *text; /* one line for people */
+};
+
+/*
+ * A module. All that is not set is NULL. The hooks run in the order they stand
+ * here; a worker runs each in its own process.
+ */
+struct rnl_module {
+	size_t size;                   /* of this struct; set by RNL_MODULE */
+	uint16_t abi_major, abi_minor; /* set by RNL_MODULE */
+	struct rnl_link
+	    *link; /* set by RNL_MODULE; filled in by the host before any hook runs */
+
+	const char *version; /* the module's own, for people */
+	const struct rnl_option *options;
+	size_t n_options;
+	const struct rnl_route
+	    *routes; /* those that need no option; see rnl_route_add for others */
+	size_t n_routes;
+
+	/*
+	 * Check the options, make what the handlers need, add routes. Runs in every
+	 * worker before it accepts, and in the process that checks the conf, which
+	 * ends afterwards: so open no socket and start no watcher here. Returns 0,
+	 * or -1 after rnl_refuse().
+	 */
+	int (*configure)(struct rnl_setup *setup);
+
+	/*
+	 * The worker's loop (rnl_loop) is made and nothing is accepted yet: start watchers
+	 * here. Returns 0, or -1 after rnl_log(): the worker ends and is not started again.
+	 */
+	int (*start)(void);
+
+	/*
+	 * A connection was accepted on a listener that has this module. It may be sent to, or
+	 * closed.
+	 */
+	void (*open)(struct rnl_conn *conn);
+
+	/*
+	 * The queue of a connection that had refused a send (RNL_EFULL) has fallen to half.
+	 * Once an episode.
+	 */
+	void (*writable)(struct rnl_conn *conn);
+
+	/*
+	 * Exactly once for each open: address and data are still valid, a send returns
+	 * RNL_ECLOSED.
+	 */
+	void (*close)(struct rnl_conn *conn);
+
+	/* The worker has closed every connection and is about to end. */
+	void (*stop)(void);
+};
+
+/*
+ * The host's functions. The table only grows at its end. Modules call the
+ * inline functions below it, which say what each does.
+ */
+struct rnl_host {
+	size_t size;
+	uint16_t abi_major, abi_minor;
+	enum rnl_status (*send)(
+	    struct rnl_conn *conn, uint32_t id, const void *payload, size_t len);
+	void (*close)(struct rnl_conn *conn);
+	void (*abort)(struct rnl_conn *conn);
+	uint64_t (*conn_id)(const struct rnl_conn *conn);
+	struct rnl_conn *(*conn_find)(uint64_t id);
+	const char *(*conn_peer)(const struct rnl_conn *conn);
+	const char *(*conn_listener)(const struct rnl_conn *conn);
+	void *(*data)(const struct rnl_self *self, const struct rnl_conn *conn);
+	void (*set_data)(const struct rnl_self *self, struct rnl_conn *conn, void *data);
+	int64_t (*option_number)(struct rnl_setup *setup, const char *name);
+	const char *(*option_string)(struct rnl_setup *setup, const char *name);
+	enum rnl_status (*add_route)(struct rnl_setup *setup, const struct rnl_route *route);
+	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args);
+	void (*malformed)(const struct rnl_self *self, struct rnl_conn *conn,
+	    const struct rnl_msg *msg, const char *why);
+	void (*log)(
+	    const struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args);
+	struct ev_loop *(*loop)(void);
+	int (*worker)(void);
+};
+
+struct rnl_link {
+	const struct rnl_host *host;
+	const struct rnl_self *self;
+};
+
+#if defined(__GNUC__)
+#define RNL_EXPORT __attribute__((visibility("default")))
+#define RNL_HIDDEN __attribute__((visibility("hidden")))
+#define RNL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define RNL_EXPORT
+#define RNL_HIDDEN
+#define RNL_PRINTF(fmt, args)
+#endif
+
+extern RNL_HIDDEN struct rnl_link rnl_link;
+extern RNL_EXPORT const struct rnl_module rnl_module;
+
+/*
+ * Once in a module, in one of its files, with the fields of struct rnl_module:
+ *
+ *     RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 2);
+ */
+#define RNL_MODULE(...)                                                           \
+	struct rnl_link rnl_link;                                                 \
+	const struct rnl_module rnl_module = { .size = sizeof(struct rnl_module), \
+		.abi_major = RNL_ABI_MAJOR,                                       \
+		.abi_minor = RNL_ABI_MINOR,                                       \
+		.link = &rnl_link,                                                \
+		__VA_ARGS__ }
+
+/*
+ * Queue one whole message for conn, or refuse it whole. The payload is copied. It
+ * never blocks and calls no hook; the bytes leave when the handler has returned,
+ * or before the loop sleeps. payload may be NULL when len is 0.
+ */
+static inline enum rnl_status rnl_send(
+    struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
+{
+	return rnl_link.host->send(conn, id, payload, len);
+}
+
+/*
+ * Read no more from conn, send what is queued, then close. The close hook runs later, from the
+ * loop.
+ */
+static inline void rnl_close(struct rnl_conn *conn)
+{
+	rnl_link.host->close(conn);
+}
+
+/* Close conn without sending what is queued. The close hook runs later, from the loop. */
+static inline void rnl_abort(struct rnl_conn *conn)
+{
+	rnl_link.host->abort(conn);
+}
+
+/* Unique over all workers and their replacements while the daemon runs; never 0. */
+static inline uint64_t rnl_conn_id(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_id(conn);
+}
+
+/* The connection of this worker that has the id, or NULL when it is gone or another worker's.
+ */
+static inline struct rnl_conn *rnl_conn_find(uint64_t id)
+{
+	return rnl_link.host->conn_find(id);
+}
+
+/* "192.0.2.1:40000" or "[2001:db8::1]:40000". Valid until the next call of this function. */
+static inline const char *rnl_conn_peer(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_peer(conn);
+}
+
+/* The name of its listen section. */
+static inline const char *rnl_conn_listener(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_listener(conn);
+}
+
+/*
+ * This module's pointer for conn; NULL until set. The module frees what it points to, in its
+ * close hook.
+ */
+static inline void *rnl_data(const struct rnl_conn *conn)
+{
+	return rnl_link.host->data(rnl_link.self, conn);
+}
+
+static inline void rnl_set_data(struct rnl_conn *conn, void *data)
+{
+	rnl_link.host->set_data(rnl_link.self, conn, data);
+}
+
+/*
+ * The value of one of the module's options: a number, bytes, milliseconds, or 0 and 1. An
+ * option that is not in the module's table, or is a string, ends the worker: it is a bug.
+ */
+static inline int64_t rnl_option_number(struct rnl_setup *setup, const char *name)
+{
+	return rnl_link.host->option_number(setup, name);
+}
+
+/* The same for RNL_STRING. Valid as long as the worker. */
+static inline const char *rnl_option_string(struct rnl_setup *setup, const char *name)
+{
+	return rnl_link.host->option_string(setup, name);
+}
+
+/*
+ * Add a route; the struct is copied. RNL_EINVAL: first is greater than last, or there is no
+ * handler.
+ */
+static inline enum rnl_status rnl_add_route(
+    struct rnl_setup *setup, const struct rnl_route *route)
+{
+	return rnl_link.host->add_route(setup, route);
+}
+
+/* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.
+ */
+RNL_PRINTF(2, 3)
+static inline int rnl_refuse(struct rnl_setup *setup, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	rnl_link.host->refuse(setup, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/*
+ * Count a message whose payload is not what it should be, and log why, at most once a second.
+ * Returns RNL_DONE.
+ */
+static inline enum rnl_verdict rnl_malformed(
+    struct rnl_conn *conn, const struct rnl_msg *msg, const char *why)
+{
+	rnl_link.host->malformed(rnl_link.self, conn, msg, why);
+	return RNL_DONE;
+}
+
+/* One line in the daemon's log, with the module's name. */
+RNL_PRINTF(2, 3)
+static inline void rnl_log(enum rnl_level level, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	rnl_link.host->log(rnl_link.self, level, fmt, args);
+	va_end(args);
+}
+
+/*
+ * The worker's event loop, from the start hook on. Watchers of libev and of libraries that
+ * speak it run in it.
+ */
+static inline struct ev_loop *rnl_loop(void)
+{
+	return rnl_link.host->loop();
+}
+
+/* The number of this worker's slot, from 0. */
+static inline int rnl_worker(void)
+{
+	return rnl_link.host->worker();
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * An intrusive chained hash table with 64-bit keys. It doubles when it holds as
+ * many links as buckets and halves when it holds an eighth, and never fails: if
+ * memory for more buckets is refused the chains just get longer.
+ */
+#ifndef RUNNEL_BASE_HASH_H
+#define RUNNEL_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct hash_link {
+	struct hash_link *next;
+	uint64_t key;
+};
+
+struct hash {
+	struct hash_link **buckets; /* owned */
+	size_t mask;                /* buckets - 1; a power of two less one */
+	size_t n_links;
+};
+
+enum status hash_init(struct hash *hash) MUST_CHECK;
+
+/* The caller has made sure that the key is new. The link is borrowed until removed. */
+void hash_insert(struct hash *hash, struct hash_link *link, uint64_t key);
+
+/* NULL: no such key. */
+struct hash_link *hash_find(const struct hash *hash, uint64_t key);
+
+/* The link must be in the table. */
+void hash_remove(struct hash *hash, struct hash_link *link);
+
+/* Frees the buckets; links are the caller's. */
+void hash_destroy(struct hash *hash);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The log of this process: lines to stderr, syslog or a file, as text or JSON.
+ * One line is one write(2), so processes that share a file do not mix lines.
+ *
+ * Text: 2026-11-30T09:15:02.123Z info worker 0[1234]: listening on 127.0.0.1:8888
+ * JSON: {"time":"...","level":"info","process":"worker 0","pid":1234,"message":"..."}
+ *
+ * Control characters of a message are escaped: a line stays one line whatever a
+ * peer sent.
+ */
+#ifndef RUNNEL_BASE_LOG_H
+#define RUNNEL_BASE_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/*
+ * Direct the log: "stderr", "syslog" or a file's path (created with mode 0640,
+ * appended to, never through a symbolic link). Until the first call it goes to
+ * stderr as plain "runneld: message" lines without time, which is how a
+ * command line tool speaks. On failure the log stays where it was.
+ */
+enum status log_open(const char *target, enum log_level level, enum log_format format,
+    struct reason *why) MUST_CHECK;
+
+/* What this process is called in its lines: "master", "worker 0". Copied. */
+void log_set_process(const char *name);
+
+bool log_is_enabled(enum log_level level);
+
+void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void log_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void log_debug(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void log_va(enum log_level level, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
+
+/*
+ * At most one line a second of a kind: true when it may be written now, and
+ * *left_out then says how many were suppressed since the last. Zeroed at first.
+ */
+struct log_cap {
+	uint64_t next_ms;
+	uint64_t n_left_out;
+};
+bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, uint64_t *left_out);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * CHECK: a bug ends the process, in release builds too. What failed is written
+ * to the panic page, shared memory that the master reads when the process is
+ * gone, and to stderr. Network input never reaches a CHECK.
+ */
+#ifndef RUNNEL_BASE_PANIC_H
+#define RUNNEL_BASE_PANIC_H
+
+#include "base/status.h"
+
+struct panic_page {
+	char text[256]; /* empty: no panic */
+};
+
+/* Where this process leaves its last words; NULL: on stderr only. Borrowed for good. */
+void panic_set_page(struct panic_page *page);
+
+_Noreturn void panic_at(const char *file, int line, const char *what);
+
+#define CHECK(condition)                                          \
+	do {                                                      \
+		if (__builtin_expect(!(condition), 0))            \
+			panic_at(__FILE__, __LINE__, #condition); \
+	} while (0)
+
+/*
+ * A struct's magic number is checked on entry of each function that takes it from a callback or
+ * a list.
+ */
+#define CHECK_MAGIC(ptr, number) CHECK((ptr) != NULL && (ptr)->magic == (number))
+
+#endif

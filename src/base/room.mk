@@ -1,0 +1,20 @@
+noinst_LIBRARIES += src/base/libbase.a
+src_base_libbase_a_SOURCES = \
+	src/base/clock.c src/base/clock.h \
+	src/base/counters.h \
+	src/base/hash.c src/base/hash.h \
+	src/base/list.h \
+	src/base/log.c src/base/log.h \
+	src/base/memory.c src/base/memory.h \
+	src/base/panic.c src/base/panic.h \
+	src/base/status.c src/base/status.h \
+	src/base/units.c src/base/units.h \
+	src/base/wheel.c src/base/wheel.h
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-base
+TESTS += tests/unit/test-base
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_base_LDADD = src/base/libbase.a $(CHECK_LIBS)
+endif

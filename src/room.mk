@@ -1,0 +1,1 @@
+pkginclude_HEADERS = src/api/runnel/module.h

@@ -1,0 +1,109 @@
+/*
+ * What the conf says. Options live in one table (options.h); this file is what
+ * the other rooms read: plain values, checked, with every default filled in.
+ *
+ * The conf is read where code of modules may be loaded (the checker, a process
+ * of its own), and written out again in full as normalised text. The master
+ * keeps that text: it is what the generation runs on, so a worker that is
+ * started again later sees the conf of its generation and not the file of today.
+ */
+#ifndef RUNNEL_SETTINGS_SETTINGS_H
+#define RUNNEL_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/status.h"
+
+struct rnl_option;
+
+#define SETTINGS_MAX_LISTENERS 64
+#define SETTINGS_MAX_WORKERS 256
+
+enum framing_kind { FRAMING_TLV, FRAMING_LTV };
+enum unknown_message { UNKNOWN_IGNORE, UNKNOWN_CLOSE };
+enum when_full { WHEN_FULL_PAUSE, WHEN_FULL_REFUSE, WHEN_FULL_CLOSE };
+
+struct listen_settings {
+	char *name;
+	char **addresses; /* "127.0.0.1:8888", "[::1]:8888"; at least one */
+	size_t n_addresses;
+	char **modules; /* names of module sections; at least one */
+	size_t n_modules;
+	enum framing_kind framing;
+	enum unknown_message unknown_message;
+	enum when_full when_full;
+	uint32_t max_connections; /* over all workers; 0: auto */
+	uint32_t max_message;     /* bytes of payload */
+	uint32_t send_queue_messages;
+	uint32_t send_queue_bytes;
+	uint32_t send_timeout_ms; /* 0: none; likewise below */
+	uint32_t idle_timeout_ms;
+	uint32_t frame_timeout_ms;
+	uint32_t linger_timeout_ms;
+};
+
+/* The value of a module's own option. */
+struct module_value {
+	const struct rnl_option *option; /* borrowed from the module */
+	int64_t number;                  /* of all but strings */
+	char *string;
+};
+
+struct module_settings {
+	char *name; /* the section's title */
+	char *path; /* of the shared object: `path`, or name.so in module-dir */
+	struct module_value *values; /* one for each option of the module, in its order */
+	size_t n_values;
+};
+
+struct settings {
+	uint32_t workers; /* at least 1; "auto" is resolved to the number of CPUs this process
+			     may use */
+	char *pid_file;   /* NULL: none */
+	char *module_dir;
+	char *log;
+	enum log_level log_level;
+	enum log_format log_format;
+	uint32_t drain_timeout_ms;
+	uint64_t worker_send_memory;     /* bytes of all send queues of a worker */
+	struct module_settings *modules; /* in the conf's order */
+	size_t n_modules;
+	struct listen_settings *listeners;
+	size_t n_listeners;
+};
+
+/*
+ * Find the option table of a module: called once a module section, before the
+ * sections' options are read. On failure fill in why, without file and line.
+ */
+typedef enum status settings_find_f(const struct module_settings *module,
+    const struct rnl_option **options, size_t *n_options, struct reason *why, void *arg);
+
+/*
+ * Read a conf file, or text when it is not NULL (path is then only what errors
+ * call it). With find, modules' options are checked strictly; with find NULL,
+ * which only normalised text is fit for, they are passed over.
+ * STATUS_INVALID: *why is "path:line: section: key: what" as far as it is known.
+ * On success *settings is the caller's: settings_destroy().
+ */
+enum status settings_load(const char *path, const char *text, settings_find_f *find, void *arg,
+    struct settings **settings, struct reason *why) MUST_CHECK;
+
+/*
+ * The normalised conf: every option, in the table's order, with what is in force. It loads to
+ * equal settings.
+ */
+enum status settings_dump(const struct settings *settings, FILE *out) MUST_CHECK;
+
+/* NULL: no such module section. Borrowed. */
+const struct module_settings *settings_module(
+    const struct settings *settings, const char *name);
+
+/* Frees all and sets the pointer to NULL. */
+void settings_destroy(struct settings **settings);
+
+#endif
