@@ -1,0 +1,64 @@
+/*
+ * LTV, zinx's other pack (zpack/ltv_pack_little.go):
+ *
+ *     0        4        8
+ *     | len LE | id LE  | payload ...
+ *
+ * A length that is too long is seen only when the header is whole, so that the id
+ * is known by then.
+ */
+#include "config.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "wire/framing.h"
+
+#define HEADER_SIZE 8
+
+static uint32_t load_le32(const uint8_t *in)
+{
+	uint32_t raw;
+
+	memcpy(&raw, in, sizeof(raw));
+	return le32toh(raw);
+}
+
+static void store_le32(uint8_t *out, uint32_t value)
+{
+	uint32_t raw = htole32(value);
+
+	memcpy(out, &raw, sizeof(raw));
+}
+
+static enum decode ltv_decode(
+    const uint8_t *in, size_t in_len, size_t max_payload, struct frame *frame)
+{
+	if (in_len < HEADER_SIZE)
+		return DECODE_MORE;
+	frame->len = load_le32(in);
+	frame->id = load_le32(in + 4);
+	if (frame->len > max_payload)
+		return DECODE_TOO_LONG;
+	if (frame->len > in_len - HEADER_SIZE)
+		return DECODE_MORE;
+	frame->payload = in + HEADER_SIZE;
+	frame->size = HEADER_SIZE + frame->len;
+	return DECODE_FRAME;
+}
+
+static void ltv_encode(uint8_t *out, uint32_t id, const void *payload, size_t len)
+{
+	store_le32(out, (uint32_t)len);
+	store_le32(out + 4, id);
+	if (len > 0)
+		memcpy(out + HEADER_SIZE, payload, len);
+}
+
+const struct framing framing_ltv = {
+	.name = "ltv",
+	.decode = ltv_decode,
+	.encode = ltv_encode,
+	.overhead = HEADER_SIZE,
+	.max_payload = UINT32_MAX,
+};
