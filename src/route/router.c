@@ -20,6 +20,8 @@
 #define MAGIC_OPEN 0x726f7574u   /* routes may be added */
 #define MAGIC_SEALED 0x726f7573u /* ids may be found */
 
+#define MULTIPLIERS 32u /* that are tried */
+
 struct route {
 	struct rnl_route given;
 	const char *module; /* borrowed */
@@ -39,9 +41,15 @@ struct slot {
 struct router {
 	uint32_t magic;
 
-	/* Sealed. At least half of the slots are empty, so a search always ends. */
-	unsigned int shift; /* 32 - log2(number of slots) */
+	/*
+	 * Sealed. A search begins at the slot that the id is hashed to and ends at the id or
+	 * at an empty slot. The table is longer by the number of ids and one than what ids
+	 * are hashed to, so no search has to wrap, and the last slot is empty.
+	 */
+	uint32_t multiplier;
+	unsigned int shift; /* 32 - log2(number of slots that ids are hashed to) */
 	struct slot *slots; /* owned, like all below */
+	size_t n_slots;
 	struct range *wide; /* of two ids or more; ascending */
 	size_t n_wide;
 	struct range *ranges; /* all; ascending */
@@ -300,41 +308,60 @@ static enum status make_chains(struct router *router, const struct plan *plan)
 	return STATUS_OK;
 }
 
-/*
- * Multiplicative hashing (Knuth, TAOCP 3, 6.4) with 2^32 over the golden ratio: the high bits
- * are the good ones, and ids in a row fall far from each other.
- */
+/* Multiplicative hashing (Knuth, TAOCP 3, 6.4): the high bits are the good ones. */
 static uint32_t slot_of(const struct router *router, uint32_t id)
 {
-	return (id * UINT32_C(0x9e3779b9)) >> router->shift;
+	return (id * router->multiplier) >> router->shift;
 }
 
-static uint32_t slot_after(const struct router *router, uint32_t slot)
+/* Returns how many steps beyond the first slot it takes to find each id once. */
+static size_t fill_slots(struct router *router)
 {
-	return (slot + 1) & (UINT32_MAX >> router->shift);
-}
+	size_t n_steps = 0;
 
-static enum status make_slots(struct router *router)
-{
-	size_t n_single = router->n_ranges - router->n_wide;
-	unsigned int bits = 1; /* a shift by 32 is undefined */
-
-	while ((size_t)1 << bits < 2 * n_single)
-		bits++;
-	router->shift = 32 - bits;
-	router->slots = calloc((size_t)1 << bits, sizeof(*router->slots));
-	if (router->slots == NULL)
-		return STATUS_NOMEM;
+	memset(router->slots, 0, router->n_slots * sizeof(*router->slots));
 	for (size_t i = 0; i < router->n_ranges; i++) {
 		const struct range *range = &router->ranges[i];
-		uint32_t at = slot_of(router, range->first);
+		struct slot *slot = &router->slots[slot_of(router, range->first)];
 
 		if (range->first != range->last)
 			continue;
-		while (router->slots[at].chain != NULL)
-			at = slot_after(router, at);
-		router->slots[at] = (struct slot){ .chain = range->chain, .id = range->first };
+		for (; slot->chain != NULL; slot++)
+			n_steps++;
+		*slot = (struct slot){ .chain = range->chain, .id = range->first };
 	}
+	return n_steps;
+}
+
+/*
+ * The ids are known, so the multiplier is chosen for them: for a few ids one is found that
+ * lets none stand in another's way. It is an odd multiple of 2^32 over the golden ratio.
+ */
+static enum status make_slots(struct router *router)
+{
+	size_t n_single = router->n_ranges - router->n_wide, fewest = SIZE_MAX;
+	unsigned int bits = 1; /* a shift by 32 is undefined */
+	uint32_t best = 0;
+
+	while ((size_t)1 << bits < 4 * n_single)
+		bits++;
+	router->shift = 32 - bits;
+	router->n_slots = ((size_t)1 << bits) + n_single + 1;
+	router->slots = calloc(router->n_slots, sizeof(*router->slots));
+	if (router->slots == NULL)
+		return STATUS_NOMEM;
+	for (uint32_t i = 0; i < MULTIPLIERS && fewest > 0; i++) {
+		size_t n_steps;
+
+		router->multiplier = UINT32_C(0x9e3779b9) * (2 * i + 1);
+		n_steps = fill_slots(router);
+		if (n_steps < fewest) {
+			fewest = n_steps;
+			best = router->multiplier;
+		}
+	}
+	router->multiplier = best;
+	fill_slots(router);
 	return STATUS_OK;
 }
 
@@ -395,14 +422,12 @@ static const struct step *find_wide(const struct router *router, uint32_t id)
 
 const struct step *router_find(const struct router *router, uint32_t id)
 {
-	const struct slot *slots;
-	uint32_t at;
+	const struct slot *slot;
 
 	CHECK(router->magic == MAGIC_SEALED);
-	slots = router->slots;
-	for (at = slot_of(router, id); slots[at].chain != NULL; at = slot_after(router, at)) {
-		if (slots[at].id == id)
-			return slots[at].chain;
+	for (slot = &router->slots[slot_of(router, id)]; slot->chain != NULL; slot++) {
+		if (slot->id == id)
+			return slot->chain;
 	}
 	return find_wide(router, id);
 }
