@@ -1,0 +1,19 @@
+# Each fuzz source is a test that replays its corpus. Configured with --with-fuzzer, it is a
+# fuzzer instead (HACKING.md says how to run one).
+fuzz_programs = tests/fuzz/fuzz-wire
+
+if FUZZER
+noinst_PROGRAMS += $(fuzz_programs)
+fuzz_main =
+else
+check_PROGRAMS += $(fuzz_programs)
+TESTS += $(fuzz_programs)
+fuzz_main = tests/fuzz/replay.c
+endif
+
+tests_fuzz_fuzz_wire_SOURCES = tests/fuzz/fuzz_wire.c $(fuzz_main)
+tests_fuzz_fuzz_wire_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"tests/fuzz/corpus/wire"'
+tests_fuzz_fuzz_wire_LDFLAGS = $(AM_LDFLAGS) $(FUZZER_FLAGS)
+tests_fuzz_fuzz_wire_LDADD = src/wire/libwire.a src/base/libbase.a
+
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/wire.dict
