@@ -1,0 +1,150 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+#include "settings/check.h"
+#include "settings/outline.h"
+#include "settings/settings.h"
+
+/* What a queued message takes beyond its payload, at most. */
+#define MESSAGE_OVERHEAD 64u
+
+/* All borrowed. */
+struct checker {
+	const struct outline *outline;
+	const struct settings *settings;
+	struct reason *why;
+};
+
+#define REFUSE_KEY(checker, listener, key, ...)                                            \
+	outline_refuse((checker)->outline, listener_section((checker), (listener)), (key), \
+	    (checker)->why, __VA_ARGS__)
+
+static const struct outline_section *listener_section(
+    const struct checker *checker, const struct listen_settings *listener)
+{
+	return outline_section(checker->outline, OPTION_LISTEN, listener->name);
+}
+
+static bool has_name(char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum status check_modules(
+    struct checker *checker, const struct listen_settings *listener)
+{
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		const char *name = listener->modules[i];
+
+		if (settings_module(checker->settings, name) == NULL)
+			return REFUSE_KEY(checker, listener, "modules",
+			    "there is no section for '%s'; add: module %s { }", name, name);
+		if (has_name(listener->modules, i, name))
+			return REFUSE_KEY(
+			    checker, listener, "modules", "'%s' stands there twice", name);
+	}
+	return STATUS_OK;
+}
+
+/* Texts of equal addresses are equal, for the loader has written them. */
+static enum status check_address(
+    struct checker *checker, const struct listen_settings *listener, size_t index)
+{
+	const struct listen_settings *other = checker->settings->listeners;
+	const char *address = listener->addresses[index];
+
+	/* The kernel gives each its own port. */
+	if (strcmp(strrchr(address, ':'), ":0") == 0)
+		return STATUS_OK;
+	if (has_name(listener->addresses, index, address))
+		return REFUSE_KEY(
+		    checker, listener, "address", "'%s' stands there twice", address);
+	for (; other < listener; other++) {
+		if (has_name(other->addresses, other->n_addresses, address))
+			return REFUSE_KEY(checker, listener, "address",
+			    "'%s' is taken by listen '%s' in line %u", address, other->name,
+			    outline_key(listener_section(checker, other), "address")->line);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_addresses(
+    struct checker *checker, const struct listen_settings *listener)
+{
+	for (size_t i = 0; i < listener->n_addresses; i++) {
+		if (check_address(checker, listener, i) != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_queue(struct checker *checker, const struct listen_settings *listener)
+{
+	uint64_t memory = checker->settings->worker_send_memory;
+	uint64_t least = (uint64_t)listener->max_message + MESSAGE_OVERHEAD;
+	char bytes[UNITS_TEXT_SIZE], limit[UNITS_TEXT_SIZE];
+
+	units_format_size(listener->send_queue_bytes, bytes);
+	if (listener->send_queue_bytes < least)
+		return REFUSE_KEY(checker, listener, "send-queue-bytes",
+		    "%s hold no message of max-message bytes; give at least %s", bytes,
+		    units_format_size((int64_t)least, limit));
+	if (listener->send_queue_bytes > memory)
+		return REFUSE_KEY(checker, listener, "send-queue-bytes",
+		    "%s are more than worker-send-memory, which is %s", bytes,
+		    units_format_size((int64_t)memory, limit));
+	return STATUS_OK;
+}
+
+enum status settings_check(
+    const struct outline *outline, const struct settings *settings, struct reason *why)
+{
+	struct checker checker = {
+		.outline = outline,
+		.settings = settings,
+		.why = why,
+	};
+
+	if (settings->n_listeners == 0)
+		return reason_set(
+		    why, "%s: no listen section; add one, see runnel.conf(5)", outline->path);
+	for (size_t i = 0; i < settings->n_listeners; i++) {
+		const struct listen_settings *listener = &settings->listeners[i];
+
+		if (check_modules(&checker, listener) != STATUS_OK ||
+		    check_addresses(&checker, listener) != STATUS_OK ||
+		    check_queue(&checker, listener) != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+static bool is_used(const struct settings *settings, const char *module)
+{
+	for (size_t i = 0; i < settings->n_listeners; i++) {
+		const struct listen_settings *listener = &settings->listeners[i];
+
+		if (has_name(listener->modules, listener->n_modules, module))
+			return true;
+	}
+	return false;
+}
+
+void settings_warn(const struct outline *outline, const struct settings *settings)
+{
+	for (size_t i = 0; i < settings->n_modules; i++) {
+		const char *name = settings->modules[i].name;
+
+		if (!is_used(settings, name))
+			log_warn("%s:%u: module '%s': no listener has it", outline->path,
+			    outline_section(outline, OPTION_MODULE, name)->line, name);
+	}
+}

@@ -1,0 +1,69 @@
+#include "config.h"
+
+#include <runnel/module.h>
+
+#include "settings/module_options.h"
+#include "settings/options.h"
+#include "settings/settings.h"
+
+static void dump_list(const struct option *option, const void *base, FILE *out)
+{
+	size_t n;
+	char *const *list = option_list(option, base, &n);
+
+	fputs("{ ", out);
+	for (size_t i = 0; i < n; i++) {
+		value_print_text(list[i], out);
+		fputs(i + 1 < n ? ", " : " }", out);
+	}
+}
+
+static void dump_options(
+    enum option_section section, const void *base, const char *indent, FILE *out)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option *option = &options[i];
+
+		if (option->section != section)
+			continue;
+		fprintf(out, "%s%s = ", indent, option->name);
+		if (option->is_list)
+			dump_list(option, base, out);
+		else if (value_is_text(option->rule.type))
+			value_print_text(option_text(option, base), out);
+		else
+			value_print_number(&option->rule, option_number(option, base), out);
+		fputc('\n', out);
+	}
+}
+
+static void dump_module(const struct module_settings *module, FILE *out)
+{
+	fprintf(out, "\nmodule \"%s\" {\n", module->name);
+	dump_options(OPTION_MODULE, module, "\t", out);
+	for (size_t i = 0; i < module->n_values; i++) {
+		const struct module_value *value = &module->values[i];
+		struct value_rule rule = module_option_rule(value->option);
+
+		fprintf(out, "\t%s = ", value->option->name);
+		if (value_is_text(rule.type))
+			value_print_text(value->string, out);
+		else
+			value_print_number(&rule, value->number, out);
+		fputc('\n', out);
+	}
+	fputs("}\n", out);
+}
+
+enum status settings_dump(const struct settings *settings, FILE *out)
+{
+	dump_options(OPTION_GLOBAL, settings, "", out);
+	for (size_t i = 0; i < settings->n_modules; i++)
+		dump_module(&settings->modules[i], out);
+	for (size_t i = 0; i < settings->n_listeners; i++) {
+		fprintf(out, "\nlisten \"%s\" {\n", settings->listeners[i].name);
+		dump_options(OPTION_LISTEN, &settings->listeners[i], "\t", out);
+		fputs("}\n", out);
+	}
+	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_ERRNO;
+}

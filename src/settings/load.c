@@ -1,0 +1,253 @@
+/*
+ * From a conf's text to settings: outline, libconfuse, then each option of the
+ * table and of the modules, then what concerns several of them.
+ */
+#include "config.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <runnel/module.h>
+
+#include "base/memory.h"
+
+#include "settings/check.h"
+#include "settings/conf.h"
+#include "settings/file.h"
+#include "settings/item.h"
+#include "settings/module_options.h"
+#include "settings/options.h"
+#include "settings/outline.h"
+#include "settings/settings.h"
+
+/* All borrowed. */
+struct loader {
+	struct outline *outline;
+	struct cfg_t *conf;
+	settings_find_f *find;
+	void *arg;
+	struct settings *settings;
+	struct reason *why;
+};
+
+/* "no such option", and where it belongs if that is known. */
+static enum status refuse_key(
+    struct loader *loader, const struct outline_section *section, const char *key)
+{
+	struct outline *outline = loader->outline;
+
+	if (option_find(OPTION_GLOBAL, key) != NULL)
+		return outline_refuse(outline, section, key, loader->why,
+		    "no such option here; it belongs outside of the sections");
+	if (option_find(OPTION_LISTEN, key) != NULL)
+		return outline_refuse(outline, section, key, loader->why,
+		    "no such option here; it belongs in a listen section");
+	return outline_refuse(outline, section, key, loader->why, "no such option");
+}
+
+/* Keys of module sections are looked at when the module is known. */
+static enum status check_keys(struct loader *loader)
+{
+	for (size_t i = 0; i < loader->outline->n_sections; i++) {
+		const struct outline_section *section = &loader->outline->sections[i];
+
+		for (size_t k = 0; k < section->n_keys; k++) {
+			const char *key = section->keys[k].name;
+
+			if (section->kind != OPTION_MODULE &&
+			    option_find(section->kind, key) == NULL)
+				return refuse_key(loader, section, key);
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status load_option(struct loader *loader, const struct outline_section *section,
+    const struct option *option, void *base)
+{
+	struct item item = {
+		.outline = loader->outline,
+		.conf = loader->conf,
+		.section = section,
+		.key = option->name,
+		.standard = option->standard,
+		.rule = option->rule,
+	};
+	enum status status;
+	char **list, *text = NULL;
+	int64_t number = 0;
+	size_t n;
+
+	/* A list that is refused halfway is freed with the settings. */
+	if (option->is_list) {
+		status = item_list(&item, &list, &n, loader->why);
+		option_set_list(option, base, list, n);
+	} else if (value_is_text(option->rule.type)) {
+		status = item_text(&item, &text, loader->why);
+		option_set_text(option, base, text);
+	} else {
+		status = item_number(&item, &number, loader->why);
+		option_set_number(option, base, number);
+	}
+	return status;
+}
+
+static enum status load_options(
+    struct loader *loader, const struct outline_section *section, void *base)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		if (options[i].section == section->kind &&
+		    load_option(loader, section, &options[i], base) != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+static enum status load_module_value(
+    struct loader *loader, const struct outline_section *section, struct module_value *value)
+{
+	struct item item = {
+		.outline = loader->outline,
+		.conf = loader->conf,
+		.section = section,
+		.key = value->option->name,
+		.standard = value->option->standard,
+		.rule = module_option_rule(value->option),
+	};
+
+	if (value_is_text(item.rule.type))
+		return item_text(&item, &value->string, loader->why);
+	return item_number(&item, &value->number, loader->why);
+}
+
+/* The options that the module itself declares. */
+static enum status load_module_values(struct loader *loader,
+    const struct outline_section *section, struct module_settings *module)
+{
+	const struct rnl_option *list = NULL;
+	struct reason what = { "" };
+	size_t n = 0;
+
+	if (loader->find(module, &list, &n, &what, loader->arg) != STATUS_OK ||
+	    module_options_check(list, n, &what) != STATUS_OK)
+		return outline_refuse(
+		    loader->outline, section, NULL, loader->why, "%s", what.text);
+	for (size_t k = 0; k < section->n_keys; k++) {
+		const char *key = section->keys[k].name;
+
+		if (option_find(OPTION_MODULE, key) == NULL &&
+		    module_option_find(list, n, key) == NULL)
+			return refuse_key(loader, section, key);
+	}
+	module->values = must_alloc(n, sizeof(*module->values));
+	module->n_values = n;
+	for (size_t i = 0; i < n; i++) {
+		module->values[i].option = &list[i];
+		if (load_module_value(loader, section, &module->values[i]) != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+static enum status load_module(struct loader *loader, const struct outline_section *section,
+    struct module_settings *module)
+{
+	module->name = must_strdup(section->name);
+	if (load_options(loader, section, module) != STATUS_OK)
+		return STATUS_INVALID;
+	if (module->path == NULL)
+		module->path =
+		    must_printf("%s/%s.so", loader->settings->module_dir, module->name);
+	return loader->find == NULL ? STATUS_OK : load_module_values(loader, section, module);
+}
+
+static enum status load_listener(struct loader *loader, const struct outline_section *section,
+    struct listen_settings *listener)
+{
+	listener->name = must_strdup(section->name);
+	return load_options(loader, section, listener);
+}
+
+static enum status load_sections(struct loader *loader)
+{
+	const struct outline *outline = loader->outline;
+	struct settings *settings = loader->settings;
+	enum status status = load_options(loader, &outline->sections[0], settings);
+
+	settings->modules = must_alloc(outline->n_sections, sizeof(*settings->modules));
+	settings->listeners = must_alloc(outline->n_sections, sizeof(*settings->listeners));
+	for (size_t i = 1; status == STATUS_OK && i < outline->n_sections; i++) {
+		const struct outline_section *section = &outline->sections[i];
+
+		if (section->kind == OPTION_MODULE)
+			status = load_module(
+			    loader, section, &settings->modules[settings->n_modules++]);
+		else
+			status = load_listener(
+			    loader, section, &settings->listeners[settings->n_listeners++]);
+	}
+	return status;
+}
+
+/* CPUs that this process may use. */
+static uint32_t count_cpus(void)
+{
+	/* The kernel refuses a set that is smaller than its own. */
+	for (int n_cpus = CPU_SETSIZE; n_cpus <= 64 * CPU_SETSIZE; n_cpus *= 2) {
+		size_t size = CPU_ALLOC_SIZE(n_cpus);
+		cpu_set_t *set = must_alloc(1, size);
+		int count = 0;
+
+		if (sched_getaffinity(0, size, set) == 0)
+			count = CPU_COUNT_S(size, set);
+		free(set);
+		if (count > 0)
+			return count < SETTINGS_MAX_WORKERS ? (uint32_t)count
+							    : SETTINGS_MAX_WORKERS;
+	}
+	return 1;
+}
+
+static enum status load_outline(struct loader *loader, const char *text)
+{
+	enum status status = check_keys(loader);
+
+	if (status == STATUS_OK)
+		status = conf_parse(loader->outline, text, &loader->conf, loader->why);
+	if (status == STATUS_OK)
+		status = load_sections(loader);
+	if (status == STATUS_OK)
+		status = settings_check(loader->outline, loader->settings, loader->why);
+	if (status == STATUS_OK && loader->settings->workers == 0)
+		loader->settings->workers = count_cpus();
+	return status;
+}
+
+enum status settings_load(const char *path, const char *text, settings_find_f *find, void *arg,
+    struct settings **settings, struct reason *why)
+{
+	struct loader loader = { .find = find, .arg = arg, .why = why };
+	char *copy = must_strdup(text);
+	enum status status = STATUS_OK;
+
+	*settings = NULL;
+	if (text == NULL)
+		status = file_read(path, &copy, why);
+	if (status == STATUS_OK)
+		status = outline_read(path, copy, &loader.outline, why);
+	if (status == STATUS_OK) {
+		loader.settings = must_alloc(1, sizeof(*loader.settings));
+		status = load_outline(&loader, copy);
+	}
+	/* A text is our own dump of what an operator wrote and was warned of. */
+	if (status == STATUS_OK && text == NULL)
+		settings_warn(loader.outline, loader.settings);
+	if (status != STATUS_OK)
+		settings_destroy(&loader.settings);
+	*settings = loader.settings;
+	conf_destroy(&loader.conf);
+	outline_destroy(&loader.outline);
+	free(copy);
+	return status;
+}

@@ -1,0 +1,179 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/panic.h"
+
+#include "settings/options.h"
+#include "settings/settings.h"
+
+#define KIB INT64_C(1024)
+#define MIB (INT64_C(1024) * KIB)
+#define GIB (INT64_C(1024) * MIB)
+#define SECOND INT64_C(1000)
+#define DAY (INT64_C(86400) * SECOND)
+
+#define SIZE_OF(type, field) sizeof(((type *)0)->field)
+#define INTO(type, field) .offset = offsetof(type, field), .size = SIZE_OF(type, field)
+#define INTO_LIST(type, field)                            \
+	.is_list = true, .offset = offsetof(type, field), \
+	.count_offset = offsetof(type, n_##field)
+
+#define GLOBAL(field) .section = OPTION_GLOBAL, INTO(struct settings, field)
+#define MODULE(field) .section = OPTION_MODULE, INTO(struct module_settings, field)
+#define LISTEN(field) .section = OPTION_LISTEN, INTO(struct listen_settings, field)
+#define LISTEN_LIST(field) .section = OPTION_LISTEN, INTO_LIST(struct listen_settings, field)
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define RULE(kind, ...) .rule = { .type = VALUE_##kind, __VA_ARGS__ }
+#define RANGE(low, high) .min = (low), .max = (high)
+#define TIMEOUT(low) RULE(DURATION, RANGE(low, 30 * DAY))
+
+#define RELOADABLE .is_reloadable = true
+
+/* The words of a choice stand in the order of the enum they are kept in. */
+const struct option options[] = {
+	{ "workers", "auto", "worker processes; auto: one for each CPU it may use",
+	    RULE(NUMBER, RANGE(1, SETTINGS_MAX_WORKERS), .words = WORDS("auto")),
+	    GLOBAL(workers), RELOADABLE },
+	{ "pid-file", "", "file that holds the master's process id; empty: none",
+	    RULE(PATH, .words = WORDS("")), GLOBAL(pid_file) },
+	{ "module-dir", MODULE_DIR, "directory of the modules that are given without path",
+	    RULE(PATH), GLOBAL(module_dir), RELOADABLE },
+	{ "log", "stderr", "where log lines go: stderr, syslog or a file",
+	    RULE(PATH, .words = WORDS("stderr", "syslog")), GLOBAL(log), RELOADABLE },
+	{ "log-level", "info", "the least important lines that are logged",
+	    RULE(CHOICE, .words = WORDS("error", "warn", "info", "debug")), GLOBAL(log_level),
+	    RELOADABLE },
+	{ "log-format", "text", "text, or one JSON object a line",
+	    RULE(CHOICE, .words = WORDS("text", "json")), GLOBAL(log_format), RELOADABLE },
+	{ "drain-timeout", "30s", "how long a graceful stop waits for connections to end",
+	    TIMEOUT(1), GLOBAL(drain_timeout_ms), RELOADABLE },
+	{ "worker-send-memory", "256M", "bytes of all send queues of a worker",
+	    RULE(SIZE, RANGE(128, 1024 * GIB)), GLOBAL(worker_send_memory), RELOADABLE },
+
+	{ "path", "", "the shared object; empty: NAME.so in module-dir",
+	    RULE(PATH, .words = WORDS("")), MODULE(path), RELOADABLE },
+
+	{ "address", NULL, "where to listen, one address or a list", RULE(ADDRESS),
+	    LISTEN_LIST(addresses), RELOADABLE },
+	{ "framing", "tlv", "how messages stand on the wire",
+	    RULE(CHOICE, .words = WORDS("tlv", "ltv")), LISTEN(framing), RELOADABLE },
+	{ "modules", NULL, "modules that handle the messages, in the order of their turn",
+	    RULE(NAME), LISTEN_LIST(modules), RELOADABLE },
+	{ "max-message", "4096", "bytes of the longest payload that is taken",
+	    RULE(SIZE, RANGE(1, 64 * MIB)), LISTEN(max_message), RELOADABLE },
+	{ "max-connections", "auto",
+	    "connections over all workers; auto: what descriptors allow",
+	    RULE(NUMBER, RANGE(1, 16 * MIB), .words = WORDS("auto")), LISTEN(max_connections),
+	    RELOADABLE },
+	{ "send-queue-messages", "1024", "messages that a connection's send queue holds",
+	    RULE(NUMBER, RANGE(1, MIB)), LISTEN(send_queue_messages), RELOADABLE },
+	{ "send-queue-bytes", "1M",
+	    "bytes that a connection's send queue holds, bookkeeping included",
+	    RULE(SIZE, RANGE(128, GIB)), LISTEN(send_queue_bytes), RELOADABLE },
+	{ "when-full", "pause", "what happens to a connection whose send queue is full",
+	    RULE(CHOICE, .words = WORDS("pause", "refuse", "close")), LISTEN(when_full),
+	    RELOADABLE },
+	{ "send-timeout", "10s",
+	    "close a connection that takes nothing of its output for so long", TIMEOUT(0),
+	    LISTEN(send_timeout_ms), RELOADABLE },
+	{ "idle-timeout", "0", "close a connection that sends nothing for so long", TIMEOUT(0),
+	    LISTEN(idle_timeout_ms), RELOADABLE },
+	{ "frame-timeout", "30s",
+	    "close a connection that does not end a frame it began in time", TIMEOUT(0),
+	    LISTEN(frame_timeout_ms), RELOADABLE },
+	{ "linger-timeout", "2s",
+	    "how long a closed connection may take to read its last output", TIMEOUT(0),
+	    LISTEN(linger_timeout_ms), RELOADABLE },
+	{ "unknown-message", "ignore", "what happens on a message whose id has no handler",
+	    RULE(CHOICE, .words = WORDS("ignore", "close")), LISTEN(unknown_message),
+	    RELOADABLE },
+};
+
+const size_t n_options = sizeof(options) / sizeof(options[0]);
+
+const struct option *option_find(enum option_section section, const char *name)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		if (options[i].section == section && strcmp(options[i].name, name) == 0)
+			return &options[i];
+	}
+	return NULL;
+}
+
+const char *option_section_name(enum option_section section)
+{
+	static const char *const names[OPTION_N_SECTIONS] = {
+		[OPTION_GLOBAL] = "",
+		[OPTION_MODULE] = "module",
+		[OPTION_LISTEN] = "listen",
+	};
+
+	return names[section];
+}
+
+/* memcpy, because a field's type is known by its size only. */
+static void get(const void *base, size_t offset, void *value, size_t size)
+{
+	memcpy(value, (const char *)base + offset, size);
+}
+
+static void set(void *base, size_t offset, const void *value, size_t size)
+{
+	memcpy((char *)base + offset, value, size);
+}
+
+int64_t option_number(const struct option *option, const void *base)
+{
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (option->size == sizeof(wide)) {
+		get(base, option->offset, &wide, sizeof(wide));
+		return (int64_t)wide;
+	}
+	get(base, option->offset, &narrow, sizeof(narrow));
+	return narrow;
+}
+
+const char *option_text(const struct option *option, const void *base)
+{
+	const char *text;
+
+	get(base, option->offset, &text, sizeof(text));
+	return text;
+}
+
+char *const *option_list(const struct option *option, const void *base, size_t *n)
+{
+	char *const *list;
+
+	get(base, option->offset, &list, sizeof(list));
+	get(base, option->count_offset, n, sizeof(*n));
+	return list;
+}
+
+void option_set_number(const struct option *option, void *base, int64_t number)
+{
+	uint64_t wide = (uint64_t)number;
+	uint32_t narrow = (uint32_t)number;
+
+	if (option->size == sizeof(wide)) {
+		set(base, option->offset, &wide, sizeof(wide));
+		return;
+	}
+	CHECK(option->size == sizeof(narrow) && number >= 0 && number <= UINT32_MAX);
+	set(base, option->offset, &narrow, sizeof(narrow));
+}
+
+void option_set_text(const struct option *option, void *base, char *text)
+{
+	set(base, option->offset, &text, sizeof(text));
+}
+
+void option_set_list(const struct option *option, void *base, char **list, size_t n)
+{
+	set(base, option->offset, &list, sizeof(list));
+	set(base, option->count_offset, &n, sizeof(n));
+}

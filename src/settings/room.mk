@@ -1,0 +1,17 @@
+noinst_LIBRARIES += src/settings/libsettings.a
+src_settings_libsettings_a_SOURCES = \
+	src/settings/address.c src/settings/address.h \
+	src/settings/check.c src/settings/check.h \
+	src/settings/conf.c src/settings/conf.h \
+	src/settings/dump.c \
+	src/settings/file.c src/settings/file.h \
+	src/settings/item.c src/settings/item.h \
+	src/settings/load.c \
+	src/settings/module_options.c src/settings/module_options.h \
+	src/settings/options.c src/settings/options.h \
+	src/settings/outline.c src/settings/outline.h \
+	src/settings/scan.c src/settings/scan.h \
+	src/settings/settings.c src/settings/settings.h \
+	src/settings/value.c src/settings/value.h
+src_settings_libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_DIR='"$(modulesdir)"'
+src_settings_libsettings_a_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS)

@@ -1,0 +1,57 @@
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "settings/settings.h"
+
+const struct module_settings *settings_module(const struct settings *settings, const char *name)
+{
+	for (size_t i = 0; i < settings->n_modules; i++) {
+		if (strcmp(settings->modules[i].name, name) == 0)
+			return &settings->modules[i];
+	}
+	return NULL;
+}
+
+static void list_free(char **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void module_free(struct module_settings *module)
+{
+	for (size_t i = 0; i < module->n_values; i++)
+		free(module->values[i].string);
+	free(module->values);
+	free(module->path);
+	free(module->name);
+}
+
+static void listener_free(struct listen_settings *listener)
+{
+	list_free(listener->addresses, listener->n_addresses);
+	list_free(listener->modules, listener->n_modules);
+	free(listener->name);
+}
+
+void settings_destroy(struct settings **settings)
+{
+	struct settings *gone = *settings;
+
+	if (gone == NULL)
+		return;
+	for (size_t i = 0; i < gone->n_modules; i++)
+		module_free(&gone->modules[i]);
+	for (size_t i = 0; i < gone->n_listeners; i++)
+		listener_free(&gone->listeners[i]);
+	free(gone->modules);
+	free(gone->listeners);
+	free(gone->pid_file);
+	free(gone->module_dir);
+	free(gone->log);
+	free(gone);
+	*settings = NULL;
+}
