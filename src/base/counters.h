@@ -8,10 +8,7 @@
 
 #include <stdint.h>
 
-/*
- * COUNTER(name, text): one row a counter. "closed_*" rows are the reasons for which a
- * connection ends.
- */
+/* COUNTER(name, text): one row a counter. */
 #define COUNTERS(COUNTER)                                                                   \
 	COUNTER(accepted, "connections accepted")                                           \
 	COUNTER(rejected, "connections closed at once because a limit was reached")         \
@@ -20,33 +17,53 @@
 	COUNTER(bytes_in, "bytes read")                                                     \
 	COUNTER(bytes_out, "bytes the kernel took")                                         \
 	COUNTER(                                                                            \
-	    sends_refused, "sends refused because a queue or the worker's budget was full") \
+	    sends_refused, "sends refused because a queue or the worker's memory was full") \
 	COUNTER(drains, "drains of a send queue")                                           \
 	COUNTER(drains_cut, "drains that ended because the kernel took no more")            \
 	COUNTER(unknown_ids, "frames whose id has no handler")                              \
 	COUNTER(malformed, "messages whose payload a handler refused")                      \
-	COUNTER(oversize, "frames longer than max-message")                                 \
-	COUNTER(closed_peer, "connections ended by the peer")                               \
-	COUNTER(closed_handler, "connections closed by a module")                           \
-	COUNTER(closed_protocol,                                                            \
-	    "connections closed for a framing error, an oversize frame or an unknown id")   \
-	COUNTER(closed_idle, "connections closed by idle-timeout")                          \
-	COUNTER(closed_frame_timeout, "connections closed by frame-timeout")                \
-	COUNTER(closed_send_timeout, "connections closed by send-timeout")                  \
-	COUNTER(closed_queue_full, "connections closed by when-full = close")               \
-	COUNTER(closed_error, "connections ended by a socket error or for want of memory")  \
-	COUNTER(closed_shutdown, "connections closed because the worker stopped")           \
-	COUNTER(closed_worker_died, "connections lost with a worker that died")
+	COUNTER(oversize, "frames longer than max-message")
+
+/* CLOSE_REASON(name, text): why a connection ended. Each accepted connection ends for one. */
+#define CLOSE_REASONS(CLOSE_REASON)                                                   \
+	CLOSE_REASON(peer, "the peer ended it")                                       \
+	CLOSE_REASON(handler, "a module closed it")                                   \
+	CLOSE_REASON(protocol, "a framing error, an oversize frame or an unknown id") \
+	CLOSE_REASON(idle, "idle-timeout")                                            \
+	CLOSE_REASON(frame_timeout, "frame-timeout")                                  \
+	CLOSE_REASON(send_timeout, "send-timeout")                                    \
+	CLOSE_REASON(queue_full, "when-full = close")                                 \
+	CLOSE_REASON(error, "a socket error, or no memory")                           \
+	CLOSE_REASON(shutdown, "the worker stopped")                                  \
+	CLOSE_REASON(worker_died, "the worker died")
+
+enum close_reason {
+#define CLOSE_REASON_ENUM(name, text) CLOSE_REASON_##name,
+	CLOSE_REASONS(CLOSE_REASON_ENUM)
+#undef CLOSE_REASON_ENUM
+	    N_CLOSE_REASONS
+};
 
 struct counters {
 #define COUNTER_FIELD(name, text) uint64_t name;
 	COUNTERS(COUNTER_FIELD)
 #undef COUNTER_FIELD
+	uint64_t closed[N_CLOSE_REASONS];
 };
 
 /* One writer: a plain add, stored whole so that another process never reads half of it. */
 #define counter_add(counter, n) \
 	__atomic_store_n(&(counter), (counter) + (uint64_t)(n), __ATOMIC_RELAXED)
 #define counter_read(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
+
+/* The text of CLOSE_REASONS. */
+const char *close_reason_text(enum close_reason reason);
+
+/* Connections that were accepted and have not ended. */
+uint64_t counters_open(const struct counters *counters);
+
+/* "accepted=1 rejected=0 ... closed_peer=1 ...", every counter. */
+#define COUNTERS_TEXT_SIZE 1024
+void counters_format(const struct counters *counters, char text[COUNTERS_TEXT_SIZE]);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -74,6 +75,11 @@ void log_set_process(const char *name)
 bool log_is_enabled(enum log_level level)
 {
 	return level <= log_state.level;
+}
+
+bool log_is_on_stderr(void)
+{
+	return log_state.target == TARGET_PLAIN || log_state.target == TARGET_STDERR;
 }
 
 /* Copy text to out with what JSON wants escaped, which is also what keeps a text line one line.
@@ -192,13 +198,16 @@ void log_debug(const char *fmt, ...)
 	LOG_AT(LOG_LEVEL_DEBUG);
 }
 
-bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, uint64_t *left_out)
+bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, char rest[LOG_REST_SIZE])
 {
 	if (now_ms < cap->next_ms) {
 		cap->n_left_out++;
 		return false;
 	}
-	*left_out = cap->n_left_out;
+	rest[0] = '\0';
+	if (cap->n_left_out > 0)
+		snprintf(rest, LOG_REST_SIZE, " (%" PRIu64 " more were not logged)",
+		    cap->n_left_out);
 	cap->n_left_out = 0;
 	cap->next_ms = now_ms + 1000;
 	return true;

@@ -34,6 +34,9 @@ void log_set_process(const char *name);
 
 bool log_is_enabled(enum log_level level);
 
+/* Does a line appear on standard error? */
+bool log_is_on_stderr(void);
+
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
@@ -41,13 +44,15 @@ void log_debug(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_va(enum log_level level, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 
 /*
- * At most one line a second of a kind: true when it may be written now, and
- * *left_out then says how many were suppressed since the last. Zeroed at first.
+ * At most one line a second of a kind. When it may be written now, rest is what to
+ * put at its end: nothing, or how many were left out since the last.
  */
 struct log_cap {
 	uint64_t next_ms;
 	uint64_t n_left_out;
 };
-bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, uint64_t *left_out);
+
+#define LOG_REST_SIZE 48
+bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, char rest[LOG_REST_SIZE]);
 
 #endif

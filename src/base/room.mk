@@ -1,13 +1,14 @@
 noinst_LIBRARIES += src/base/libbase.a
 src_base_libbase_a_SOURCES = \
 	src/base/clock.c src/base/clock.h \
-	src/base/counters.h \
+	src/base/counters.c src/base/counters.h \
 	src/base/hash.c src/base/hash.h \
 	src/base/list.h \
 	src/base/log.c src/base/log.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/panic.c src/base/panic.h \
 	src/base/status.c src/base/status.h \
+	src/base/streams.c src/base/streams.h \
 	src/base/units.c src/base/units.h \
 	src/base/wheel.c src/base/wheel.h
 

@@ -1,0 +1,29 @@
+#include "config.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/streams.h"
+
+void streams_to_null(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+		dup2(fd, stream);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+void streams_ensure(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
