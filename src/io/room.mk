@@ -1,0 +1,15 @@
+noinst_LIBRARIES += src/io/libio.a
+src_io_libio_a_SOURCES = \
+	src/io/endpoint.c src/io/endpoint.h \
+	src/io/input.c src/io/input.h \
+	src/io/listen.c src/io/listen.h \
+	src/io/sendq.c src/io/sendq.h
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-io
+TESTS += tests/unit/test-io
+tests_unit_test_io_SOURCES = tests/unit/test_io.c
+tests_unit_test_io_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_io_LDADD = src/io/libio.a src/settings/libsettings.a src/base/libbase.a \
+	$(CONFUSE_LIBS) $(CHECK_LIBS)
+endif

@@ -1,0 +1,457 @@
+/*
+ * io: the send queue against a simple reference, unread input, listening sockets.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/input.h"
+#include "io/listen.h"
+#include "io/sendq.h"
+
+#define UNBOUNDED (1u << 30)
+
+static const struct sendq_limits wide = { .max_messages = UNBOUNDED, .max_bytes = UNBOUNDED };
+
+/* A stream that takes little before it says EAGAIN. */
+static void make_pair(int ends[2])
+{
+	int size = 4096;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	ck_assert_int_eq(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
+}
+
+static enum rnl_status push(struct sendq *q, struct sendq_pool *pool,
+    const struct sendq_limits *limits, const void *bytes, size_t len)
+{
+	uint8_t *frame;
+	enum rnl_status status = sendq_reserve(q, pool, limits, len, &frame);
+
+	if (status != RNL_OK)
+		return status;
+	memcpy(frame, bytes, len);
+	sendq_commit(q, len);
+	return RNL_OK;
+}
+
+START_TEST(an_empty_queue_holds_no_memory)
+{
+	struct sendq_pool pool;
+	struct sendq q;
+	int ends[2];
+	char got[8];
+	size_t n;
+
+	make_pair(ends);
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	ck_assert_int_eq(push(&q, &pool, &wide, "abc", 3), RNL_OK);
+	ck_assert_int_eq(push(&q, &pool, &wide, "defg", 4), RNL_OK);
+	ck_assert_uint_eq(q.n_messages, 2);
+	ck_assert_uint_eq(pool.held_bytes, q.held_bytes);
+	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
+	ck_assert_uint_eq(n, 7);
+	ck_assert(sendq_is_empty(&q));
+	ck_assert_uint_eq(q.n_messages, 0);
+	ck_assert_uint_eq(q.held_bytes, 0);
+	ck_assert_uint_eq(pool.held_bytes, 0);
+	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 7);
+	ck_assert_mem_eq(got, "abcdefg", 7);
+	sendq_pool_destroy(&pool);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+START_TEST(the_limit_of_messages_is_exact)
+{
+	const struct sendq_limits limits = { .max_messages = 3, .max_bytes = UNBOUNDED };
+	struct sendq_pool pool;
+	struct sendq q;
+
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	for (int i = 0; i < 3; i++) {
+		ck_assert(sendq_has_room(&q, &limits, 1));
+		ck_assert_int_eq(push(&q, &pool, &limits, "x", 1), RNL_OK);
+	}
+	ck_assert(!sendq_has_room(&q, &limits, 1));
+	ck_assert_int_eq(push(&q, &pool, &limits, "x", 1), RNL_EFULL);
+	ck_assert_uint_eq(q.n_messages, 3);
+	sendq_clear(&q, &pool);
+	sendq_pool_destroy(&pool);
+}
+END_TEST
+
+START_TEST(held_memory_never_exceeds_the_limit)
+{
+	static const char bytes[300];
+	const struct sendq_limits limits = { .max_messages = UNBOUNDED, .max_bytes = 10000 };
+	struct sendq_pool pool;
+	struct sendq q;
+	size_t n_taken = 0;
+
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	for (;;) {
+		bool has_room = sendq_has_room(&q, &limits, sizeof(bytes));
+		enum rnl_status status = push(&q, &pool, &limits, bytes, sizeof(bytes));
+
+		ck_assert_int_eq(status == RNL_OK, has_room);
+		ck_assert_uint_le(q.held_bytes, limits.max_bytes);
+		if (status != RNL_OK) {
+			ck_assert_int_eq(status, RNL_EFULL);
+			break;
+		}
+		n_taken++;
+	}
+	/* Bookkeeping is small beside what it keeps. */
+	ck_assert_uint_ge(n_taken * sizeof(bytes), limits.max_bytes * 8 / 10);
+	sendq_clear(&q, &pool);
+	sendq_pool_destroy(&pool);
+}
+END_TEST
+
+START_TEST(what_never_fits_is_too_big_and_not_full)
+{
+	static const char bytes[4096];
+	const struct sendq_limits limits = { .max_messages = 2, .max_bytes = 4096 };
+	struct sendq_pool pool;
+	struct sendq q;
+	uint8_t *frame;
+
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	ck_assert_int_eq(push(&q, &pool, &limits, bytes, sizeof(bytes)), RNL_ETOOBIG);
+	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 2000), RNL_OK);
+	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 2000), RNL_OK);
+	ck_assert_int_eq(push(&q, &pool, &limits, bytes, sizeof(bytes)), RNL_ETOOBIG);
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &limits, SIZE_MAX - 3, &frame), RNL_ETOOBIG);
+	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 1), RNL_EFULL);
+	sendq_clear(&q, &pool);
+	sendq_pool_destroy(&pool);
+}
+END_TEST
+
+START_TEST(the_pool_refuses_beyond_its_budget)
+{
+	static const char bytes[900];
+	struct sendq_pool pool;
+	struct sendq one, other;
+
+	sendq_pool_init(&pool, 4096);
+	sendq_init(&one);
+	sendq_init(&other);
+	while (push(&one, &pool, &wide, bytes, sizeof(bytes)) == RNL_OK)
+		ck_assert_uint_le(pool.held_bytes, pool.max_bytes);
+	ck_assert_int_eq(push(&other, &pool, &wide, bytes, sizeof(bytes)), RNL_EFULL);
+	ck_assert(sendq_is_empty(&other));
+	sendq_clear(&one, &pool);
+	ck_assert_int_eq(push(&other, &pool, &wide, bytes, sizeof(bytes)), RNL_OK);
+	sendq_clear(&other, &pool);
+	sendq_pool_destroy(&pool);
+}
+END_TEST
+
+START_TEST(a_broken_socket_is_told_from_a_full_one)
+{
+	struct sendq_pool pool;
+	struct sendq q;
+	int ends[2];
+	size_t n;
+
+	make_pair(ends);
+	close(ends[1]);
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	ck_assert_int_eq(push(&q, &pool, &wide, "x", 1), RNL_OK);
+	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_FAILED);
+	ck_assert_int_eq(errno, EPIPE);
+	sendq_clear(&q, &pool);
+	sendq_pool_destroy(&pool);
+	close(ends[0]);
+}
+END_TEST
+
+/*
+ * The reference: all bytes that were accepted, in one array, with the end of each
+ * frame; and how far the kernel has taken and the reader has read them.
+ */
+#define MODEL_BYTES (16u << 20)
+#define MODEL_FRAMES 400000u
+
+struct model {
+	uint8_t *bytes;
+	size_t *ends;
+	size_t n_bytes, n_frames, n_sent, n_read, n_gone;
+	uint64_t random;
+};
+
+static uint32_t draw(struct model *model, uint32_t below)
+{
+	model->random = model->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(model->random >> 33) % below;
+}
+
+static void model_push(struct model *model, struct sendq *q, struct sendq_pool *pool,
+    const struct sendq_limits *limits)
+{
+	static const uint32_t sizes[] = { 1, 20, 300, 5000, 70000 };
+	size_t len = 1 + draw(model, sizes[draw(model, 5)]);
+	uint8_t *at = model->bytes + model->n_bytes;
+	enum rnl_status status;
+
+	if (model->n_bytes + len > MODEL_BYTES || model->n_frames == MODEL_FRAMES)
+		return;
+	for (size_t i = 0; i < len; i++)
+		at[i] = (uint8_t)draw(model, 256);
+	status = push(q, pool, limits, at, len);
+	if (status == RNL_OK) {
+		model->n_bytes += len;
+		model->ends[model->n_frames++] = model->n_bytes;
+	} else {
+		ck_assert_int_eq(status, RNL_EFULL);
+	}
+}
+
+static void model_drain(struct model *model, struct sendq *q, struct sendq_pool *pool, int fd)
+{
+	enum drain drain;
+	size_t n;
+
+	drain = sendq_drain(q, pool, fd, &n);
+	ck_assert_int_ne(drain, DRAIN_FAILED);
+	model->n_sent += n;
+	ck_assert_int_eq(drain == DRAIN_EMPTY, model->n_sent == model->n_bytes);
+	while (model->n_gone < model->n_frames && model->ends[model->n_gone] <= model->n_sent)
+		model->n_gone++;
+}
+
+static void model_read(struct model *model, int fd)
+{
+	static uint8_t buf[20000];
+	ssize_t n = read(fd, buf, 1 + draw(model, sizeof(buf)));
+
+	if (n < 0)
+		return;
+	ck_assert_uint_le(model->n_read + (size_t)n, model->n_sent);
+	ck_assert_mem_eq(buf, model->bytes + model->n_read, n);
+	model->n_read += (size_t)n;
+}
+
+START_TEST(random_pushes_and_partial_writes_give_the_same_stream)
+{
+	const struct sendq_limits limits = { .max_messages = 50, .max_bytes = 200000 };
+	struct model model = { .bytes = malloc(MODEL_BYTES),
+		.ends = malloc(MODEL_FRAMES * sizeof(size_t)),
+		.random = (uint64_t)_i + 1 };
+	struct sendq_pool pool;
+	struct sendq q;
+	int ends[2];
+
+	make_pair(ends);
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	for (int i = 0; i < 20000; i++) {
+		switch (draw(&model, 4)) {
+		case 0:
+			model_drain(&model, &q, &pool, ends[0]);
+			break;
+		case 1:
+			model_read(&model, ends[1]);
+			break;
+		default:
+			model_push(&model, &q, &pool, &limits);
+		}
+		ck_assert_uint_eq(q.n_messages, model.n_frames - model.n_gone);
+		ck_assert_uint_le(q.n_messages, limits.max_messages);
+		ck_assert_uint_le(q.held_bytes, limits.max_bytes);
+		ck_assert_uint_eq(q.held_bytes, pool.held_bytes);
+	}
+	while (model.n_read < model.n_bytes) {
+		model_drain(&model, &q, &pool, ends[0]);
+		model_read(&model, ends[1]);
+	}
+	ck_assert_uint_gt(model.n_frames, 1000);
+	ck_assert(sendq_is_empty(&q));
+	sendq_pool_destroy(&pool);
+	free(model.bytes);
+	free(model.ends);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+static struct scratch scratch;
+
+/* Send bytes in pieces, consume in other pieces, and compare. */
+START_TEST(any_split_of_the_input_gives_the_same_bytes)
+{
+	static uint8_t bytes[300000], got[300000];
+	struct model model = { .random = (uint64_t)_i + 1 };
+	size_t n_sent = 0, n_got = 0;
+	struct input input;
+	struct view view;
+	int ends[2];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)draw(&model, 256);
+	make_pair(ends);
+	input_init(&input);
+	while (n_got < sizeof(bytes)) {
+		size_t left = sizeof(bytes) - n_sent, n = 1 + draw(&model, 4000);
+		ssize_t n_read;
+
+		if (left > 0) {
+			ssize_t n_written = write(ends[0], bytes + n_sent, n < left ? n : left);
+
+			n_sent += n_written > 0 ? (size_t)n_written : 0;
+		}
+		n_read = input_read(&input, &scratch, ends[1], &view);
+		if (n_read < 0) {
+			ck_assert_int_eq(errno, EAGAIN);
+			view = input_view(&input);
+		}
+		/* Mostly nothing is consumed for a while, so that leftovers of all sizes come up. */
+		n = draw(&model, 20) == 0 || n_sent == sizeof(bytes) ? view.len
+								     : draw(&model, 2);
+		n = n < view.len ? n : view.len;
+		memcpy(got + n_got, view.bytes, n);
+		n_got += n;
+		if (view.len > 0)
+			ck_assert_int_eq(input_keep(&input, &view, n), STATUS_OK);
+	}
+	ck_assert_mem_eq(got, bytes, sizeof(bytes));
+	ck_assert(input_is_empty(&input));
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+START_TEST(the_end_of_input_leaves_unread_bytes_alone)
+{
+	struct input input;
+	struct view view;
+	int ends[2];
+
+	make_pair(ends);
+	input_init(&input);
+	ck_assert_int_eq(write(ends[0], "abc", 3), 3);
+	ck_assert_int_eq(input_read(&input, &scratch, ends[1], &view), 3);
+	ck_assert_int_eq(input_keep(&input, &view, 1), STATUS_OK);
+	close(ends[0]);
+	ck_assert_int_eq(input_read(&input, &scratch, ends[1], &view), 0);
+	view = input_view(&input);
+	ck_assert_uint_eq(view.len, 2);
+	ck_assert_mem_eq(view.bytes, "bc", 2);
+	input_clear(&input);
+	ck_assert(input_is_empty(&input));
+	close(ends[1]);
+}
+END_TEST
+
+static void loopback(struct sockaddr_storage *addr, uint16_t port)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)addr;
+
+	memset(addr, 0, sizeof(*addr));
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	in->sin_port = htons(port);
+}
+
+START_TEST(a_group_is_one_address_that_nobody_else_can_share)
+{
+	struct sockaddr_storage addr;
+	struct endpoint bound, other_bound;
+	int fds[4], others[2], on = 1, fd;
+	socklen_t len = sizeof(on);
+
+	loopback(&addr, 0);
+	ck_assert_int_eq(
+	    listen_open(&addr, sizeof(struct sockaddr_in), 4, fds, &bound), STATUS_OK);
+	ck_assert_uint_ne(bound.port, 0);
+	for (int i = 0; i < 4; i++) {
+		on = 0;
+		ck_assert_int_eq(getsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
+		ck_assert_int_ne(on, 0);
+	}
+	loopback(&addr, bound.port);
+	ck_assert_int_eq(
+	    listen_open(&addr, sizeof(struct sockaddr_in), 2, others, &other_bound),
+	    STATUS_ERRNO);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+
+	/* A listener that would share the port with anybody is not joined. */
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	on = 1;
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)), 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(struct sockaddr_in)), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	ck_assert_int_eq(
+	    listen_open(&addr, sizeof(struct sockaddr_in), 2, others, &other_bound),
+	    STATUS_ERRNO);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	close(fd);
+}
+END_TEST
+
+START_TEST(an_endpoint_is_written_as_in_the_conf)
+{
+	struct sockaddr_storage addr;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&addr;
+	struct endpoint endpoint;
+	char text[ENDPOINT_TEXT_SIZE];
+
+	loopback(&addr, 8888);
+	endpoint_set(&endpoint, &addr);
+	ck_assert_str_eq(endpoint_format(&endpoint, text), "127.0.0.1:8888");
+	memset(&addr, 0, sizeof(addr));
+	in6->sin6_family = AF_INET6;
+	in6->sin6_addr = in6addr_loopback;
+	in6->sin6_port = htons(1);
+	endpoint_set(&endpoint, &addr);
+	ck_assert_str_eq(endpoint_format(&endpoint, text), "[::1]:1");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("io");
+	TCase *sendq = tcase_create("sendq"), *input = tcase_create("input");
+	TCase *listening = tcase_create("listen");
+	SRunner *runner;
+	int n_failed;
+
+	tcase_set_timeout(sendq, 60);
+	tcase_set_timeout(input, 60);
+	tcase_add_test(sendq, an_empty_queue_holds_no_memory);
+	tcase_add_test(sendq, the_limit_of_messages_is_exact);
+	tcase_add_test(sendq, held_memory_never_exceeds_the_limit);
+	tcase_add_test(sendq, what_never_fits_is_too_big_and_not_full);
+	tcase_add_test(sendq, the_pool_refuses_beyond_its_budget);
+	tcase_add_test(sendq, a_broken_socket_is_told_from_a_full_one);
+	tcase_add_loop_test(sendq, random_pushes_and_partial_writes_give_the_same_stream, 0, 8);
+	tcase_add_loop_test(input, any_split_of_the_input_gives_the_same_bytes, 0, 8);
+	tcase_add_test(input, the_end_of_input_leaves_unread_bytes_alone);
+	tcase_add_test(listening, a_group_is_one_address_that_nobody_else_can_share);
+	tcase_add_test(listening, an_endpoint_is_written_as_in_the_conf);
+	suite_add_tcase(suite, sendq);
+	suite_add_tcase(suite, input);
+	suite_add_tcase(suite, listening);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	n_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
