@@ -1,0 +1,230 @@
+/*
+ * The life of a connection: made, settled after each turn, ended, destroyed.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/panic.h"
+#include "conn/parts.h"
+
+#define SERIAL_BITS 48
+
+static void on_event(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct rnl_conn *conn = container_of(io, struct rnl_conn, io);
+
+	(void)loop;
+	CHECK_MAGIC(conn, CONN_MAGIC);
+	if (revents & EV_READ)
+		conn_read(conn);
+	conn_settle(conn);
+}
+
+static void call_open(struct rnl_conn *conn)
+{
+	const struct listener *listener = conn->listener;
+
+	conn->table->current = conn;
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		if (listener->modules[i]->open != NULL)
+			listener->modules[i]->open(conn);
+	}
+	conn->table->current = NULL;
+}
+
+/* Add to a count that other workers read. */
+static void count_open(struct rnl_conn *conn, int n)
+{
+	uint32_t *n_open = &conn->table->page->n_open[conn->listener->index];
+
+	__atomic_store_n(n_open, *n_open + (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+enum status conn_new(struct conn_table *table, const struct listener *listener, int fd,
+    const struct endpoint *peer)
+{
+	struct rnl_conn *conn =
+	    calloc(1, sizeof(*conn) + table->n_data * sizeof(conn->data[0]));
+	uint64_t serial;
+
+	if (conn == NULL) {
+		close(fd);
+		return STATUS_NOMEM;
+	}
+	serial = table->page->last_serial + 1;
+	__atomic_store_n(&table->page->last_serial, serial, __ATOMIC_RELAXED);
+	conn->magic = CONN_MAGIC;
+	conn->table = table;
+	conn->listener = listener;
+	conn->peer = *peer;
+	conn->active_ms = (uint32_t)table->now_ms;
+	ev_io_init(&conn->io, on_event, fd, 0);
+	list_init(&conn->turn);
+	wheel_entry_init(&conn->deadline);
+	input_init(&conn->in);
+	sendq_init(&conn->out);
+	hash_insert(&table->by_id, &conn->by_id, (uint64_t)table->slot << SERIAL_BITS | serial);
+	list_append(&table->conns, &conn->all);
+	table->n_conns++;
+	count_open(conn, 1);
+	counter_add(table->page->counters.accepted, 1);
+	call_open(conn);
+	conn_settle(conn);
+	return STATUS_OK;
+}
+
+void conn_schedule(struct rnl_conn *conn)
+{
+	if (!list_is_linked(&conn->turn))
+		list_append(&conn->table->agenda, &conn->turn);
+}
+
+void conn_close(struct rnl_conn *conn, enum close_reason reason)
+{
+	if (conn->state != CONN_OPEN)
+		return;
+	conn->state = CONN_FLUSHING;
+	conn->reason = reason;
+	if (conn != conn->table->current)
+		conn_schedule(conn);
+}
+
+void conn_abort(struct rnl_conn *conn, enum close_reason reason)
+{
+	if (conn->state == CONN_BROKEN)
+		return;
+	if (!conn->is_ended)
+		conn->reason = reason;
+	conn->state = CONN_BROKEN;
+	if (conn != conn->table->current)
+		conn_schedule(conn);
+}
+
+enum close_reason conn_reason_of(int error)
+{
+	if (error == ECONNRESET || error == EPIPE || error == ETIMEDOUT)
+		return CLOSE_REASON_peer;
+	return CLOSE_REASON_error;
+}
+
+void conn_turn(struct rnl_conn *conn)
+{
+	CHECK_MAGIC(conn, CONN_MAGIC);
+	if (conn->state == CONN_OPEN && conn->is_waiting && !conn->is_paused) {
+		struct view view = input_view(&conn->in);
+
+		conn_serve(conn, &view);
+	}
+	conn_settle(conn);
+}
+
+void conn_stop(struct rnl_conn *conn)
+{
+	if (conn->state != CONN_OPEN || conn->is_input_over)
+		return;
+	/* Requests that have come to the socket are answered; a full queue takes no more. */
+	if (!conn->is_paused)
+		conn_read(conn);
+	if (!conn->is_input_over) {
+		conn->is_input_over = true;
+		conn->reason = CLOSE_REASON_shutdown;
+	}
+	conn_schedule(conn);
+}
+
+/* The connection is over as far as modules and counters are concerned. */
+static void end(struct rnl_conn *conn)
+{
+	const struct listener *listener = conn->listener;
+	char peer[ENDPOINT_TEXT_SIZE];
+
+	conn->is_ended = true;
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		if (listener->modules[i]->close != NULL)
+			listener->modules[i]->close(conn);
+	}
+	hash_remove(&conn->table->by_id, &conn->by_id);
+	counter_add(conn->table->page->counters.closed[conn->reason], 1);
+	if (log_is_enabled(LOG_LEVEL_DEBUG))
+		log_debug("listen %s: %s: connection %" PRIx64 " ended: %s", listener->name,
+		    endpoint_format(&conn->peer, peer), conn_id(conn),
+		    close_reason_text(conn->reason));
+}
+
+/*
+ * All is written: tell the peer the end, and wait for its own. A plain close(2)
+ * with unread input would reset the connection and lose what the kernel holds.
+ */
+static void finish(struct rnl_conn *conn)
+{
+	end(conn);
+	if (conn->state != CONN_FLUSHING)
+		return;
+	if (conn->reason == CLOSE_REASON_peer ||
+	    conn->listener->settings->linger_timeout_ms == 0 ||
+	    shutdown(conn->io.fd, SHUT_WR) < 0) {
+		conn->state = CONN_BROKEN;
+		return;
+	}
+	conn->state = CONN_LINGERING;
+	conn->progress_ms = (uint32_t)conn->table->now_ms;
+}
+
+/* The one place where a connection dies. */
+static void destroy(struct rnl_conn *conn)
+{
+	struct conn_table *table = conn->table;
+
+	if (!conn->is_ended)
+		end(conn);
+	ev_io_stop(table->loop, &conn->io);
+	wheel_cancel(&table->wheel, &conn->deadline);
+	list_remove(&conn->turn);
+	list_remove(&conn->all);
+	sendq_clear(&conn->out, &table->pool);
+	input_clear(&conn->in);
+	close(conn->io.fd);
+	count_open(conn, -1);
+	table->n_conns--;
+	conn->magic = 0;
+	free(conn);
+	if (table->n_conns == 0 && table->on_empty != NULL)
+		table->on_empty(table->on_empty_arg);
+}
+
+/* Ask the loop for the events that matter now. */
+static void watch(struct rnl_conn *conn)
+{
+	bool is_reading =
+	    conn->state == CONN_LINGERING ||
+	    (conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over);
+	int events = (is_reading ? EV_READ : 0) | (conn->is_blocked ? EV_WRITE : 0);
+
+	if (events == (conn->io.events & (EV_READ | EV_WRITE)))
+		return;
+	ev_io_stop(conn->table->loop, &conn->io);
+	ev_io_set(&conn->io, conn->io.fd, events);
+	if (events != 0)
+		ev_io_start(conn->table->loop, &conn->io);
+}
+
+void conn_settle(struct rnl_conn *conn)
+{
+	conn_drain(conn);
+	conn_relieve(conn);
+	if (conn->state == CONN_OPEN && conn->is_input_over && !conn->is_waiting)
+		conn_close(conn, conn->reason);
+	if (conn->state == CONN_FLUSHING && sendq_is_empty(&conn->out))
+		finish(conn);
+	if (conn->state == CONN_BROKEN) {
+		destroy(conn);
+		return;
+	}
+	watch(conn);
+	conn_set_deadline(conn);
+}

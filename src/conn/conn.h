@@ -1,0 +1,114 @@
+/*
+ * A connection: one accepted socket, owned by one worker for life.
+ *
+ *     OPEN ------> FLUSHING ------> LINGERING ------> gone
+ *       |  close       |  all is written     end of input or linger-timeout
+ *       +--------------+-----> BROKEN -----> gone
+ *
+ * Any code may move a connection forward in this picture. It is taken to its end
+ * in one place, conn_settle(), which runs when no handler or hook of it is on
+ * the stack: after its batch of frames, or from the agenda.
+ */
+#ifndef RUNNEL_CONN_CONN_H
+#define RUNNEL_CONN_CONN_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <runnel/module.h>
+
+#include "base/counters.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/wheel.h"
+#include "conn/listener.h"
+#include "conn/table.h"
+#include "io/endpoint.h"
+#include "io/input.h"
+#include "io/sendq.h"
+
+#define CONN_MAGIC 0x636f6e6eu
+
+/* A connection's share of one turn; the rest waits for the next. */
+#define CONN_TURN_FRAMES 64
+#define CONN_TURN_BYTES (64 * 1024)
+
+enum conn_state {
+	CONN_OPEN,      /* frames are read, and may be sent */
+	CONN_FLUSHING,  /* nothing is read and nothing joins the queue, which goes out */
+	CONN_LINGERING, /* all is written; what the peer still sends is read and dropped */
+	CONN_BROKEN,    /* goes when it is settled next; the queue is dropped */
+};
+
+struct rnl_conn {
+	uint32_t magic;
+	enum conn_state state : 8;
+	enum close_reason
+	    reason : 8; /* why it is not OPEN, or will not be when its input is served */
+	bool
+	    is_input_over : 1; /* no more is read: the peer's end was read, or the worker stops */
+	bool is_waiting : 1;   /* input that is left over may hold whole frames */
+	bool is_in_frame : 1; /* input that is left over is the start of a frame */
+	bool is_blocked : 1;  /* the kernel takes no more output now */
+	bool is_paused : 1;   /* requests are not served, for want of room for replies */
+	bool is_refused : 1;  /* a send was refused; `writable` is owed */
+	bool is_ended : 1;    /* counted and its close hooks called */
+	ev_io io;
+	struct conn_table *table;        /* borrowed */
+	const struct listener *listener; /* borrowed */
+	struct link all;                 /* table->conns */
+	struct link turn;                /* table->agenda */
+	struct hash_link by_id;          /* its key is the id: slot << 48 | serial */
+	struct wheel_entry deadline; /* the earliest of those that apply, or an earlier time */
+	struct input in;
+	struct sendq out;
+	struct endpoint peer;
+	/* The monotonic clock in ms, modulo 2^32. */
+	uint32_t active_ms; /* bytes came or went last */
+	uint32_t frame_ms;  /* is_in_frame since */
+	uint32_t
+	    progress_ms; /* output: is_blocked and no byte went since; or LINGERING since */
+	struct log_cap refusals;
+	void *data[]; /* of modules, table->n_data */
+};
+
+/*
+ * A new connection on fd, which is non-blocking and is the connection's from now
+ * on, also on failure. Calls the open hooks. STATUS_NOMEM: fd is closed.
+ */
+enum status conn_new(struct conn_table *table, const struct listener *listener, int fd,
+    const struct endpoint *peer) MUST_CHECK;
+
+/*
+ * Queue one frame, or refuse it whole; see rnl_send(). The queue is drained after
+ * the batch of frames that is being served, or before the loop sleeps.
+ */
+enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len);
+
+/* Read no more, send what is queued, then close. Without effect when it is closing. */
+void conn_close(struct rnl_conn *conn, enum close_reason reason);
+
+/* Close without sending what is queued. */
+void conn_abort(struct rnl_conn *conn, enum close_reason reason);
+
+/* Give it a turn on the agenda. */
+void conn_schedule(struct rnl_conn *conn);
+
+/* Serve frames that are left over, if there are any, and settle. It may be gone afterwards. */
+void conn_turn(struct rnl_conn *conn);
+
+/* The worker stops: serve what has come so far, then close. */
+void conn_stop(struct rnl_conn *conn);
+
+/* Its deadline has come: see which, and act. It may be gone afterwards. */
+void conn_expire(struct rnl_conn *conn);
+
+static inline uint64_t conn_id(const struct rnl_conn *conn)
+{
+	return conn->by_id.key;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * Timeouts. One entry on the wheel serves all that apply to a connection. It is
+ * armed when a deadline comes into being and not moved when activity postpones
+ * it: conn_expire() then finds that nothing is due and arms it again.
+ */
+#include "config.h"
+
+#include "conn/parts.h"
+
+/* What is left of a timeout that has run since `since_ms`; 0: it is over. */
+static uint32_t time_left(const struct rnl_conn *conn, uint32_t since_ms, uint32_t timeout_ms)
+{
+	uint32_t elapsed = (uint32_t)conn->table->now_ms - since_ms;
+
+	return elapsed < timeout_ms ? timeout_ms - elapsed : 0;
+}
+
+struct due {
+	uint32_t left_ms; /* of the deadline that comes first; UINT32_MAX: there is none */
+	enum close_reason reason;
+};
+
+static void consider(struct due *due, const struct rnl_conn *conn, uint32_t since_ms,
+    uint32_t timeout_ms, enum close_reason reason)
+{
+	uint32_t left_ms = time_left(conn, since_ms, timeout_ms);
+
+	if (timeout_ms != 0 && left_ms < due->left_ms)
+		*due = (struct due){ .left_ms = left_ms, .reason = reason };
+}
+
+static struct due first_due(const struct rnl_conn *conn)
+{
+	const struct listen_settings *settings = conn->listener->settings;
+	struct due due = { .left_ms = UINT32_MAX };
+
+	if (conn->state == CONN_LINGERING) {
+		uint32_t left_ms =
+		    time_left(conn, conn->progress_ms, settings->linger_timeout_ms);
+
+		return (struct due){ .left_ms = left_ms };
+	}
+	if (conn->is_blocked)
+		consider(&due, conn, conn->progress_ms, settings->send_timeout_ms,
+		    CLOSE_REASON_send_timeout);
+	if (conn->state != CONN_OPEN)
+		return due;
+	/* A frame that we do not read on is not late. */
+	if (conn->is_in_frame && !conn->is_paused && !conn->is_input_over)
+		consider(&due, conn, conn->frame_ms, settings->frame_timeout_ms,
+		    CLOSE_REASON_frame_timeout);
+	consider(&due, conn, conn->active_ms, settings->idle_timeout_ms, CLOSE_REASON_idle);
+	return due;
+}
+
+void conn_set_deadline(struct rnl_conn *conn)
+{
+	struct due due = first_due(conn);
+	uint64_t deadline_ms = conn->table->now_ms + due.left_ms;
+
+	if (due.left_ms == UINT32_MAX)
+		return;
+	if (wheel_is_armed(&conn->deadline) && conn->deadline.deadline_ms <= deadline_ms)
+		return;
+	wheel_arm(&conn->table->wheel, &conn->deadline, deadline_ms);
+	table_start_tick(conn->table);
+}
+
+void conn_expire(struct rnl_conn *conn)
+{
+	struct due due = first_due(conn);
+
+	if (due.left_ms == 0) {
+		if (conn->state == CONN_LINGERING)
+			conn->state = CONN_BROKEN;
+		else if (due.reason == CLOSE_REASON_send_timeout)
+			conn_abort(conn, due.reason);
+		else
+			conn_close(conn, due.reason);
+	}
+	conn_settle(conn);
+}

@@ -1,0 +1,33 @@
+/*
+ * A listener as a worker has it: one listen section, made ready for the data path.
+ */
+#ifndef RUNNEL_CONN_LISTENER_H
+#define RUNNEL_CONN_LISTENER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <runnel/module.h>
+
+#include "io/sendq.h"
+#include "route/router.h"
+#include "settings/settings.h"
+#include "wire/framing.h"
+
+struct conn_table;
+
+struct listener {
+	const char *name; /* borrowed, as all pointers here, for the worker's life */
+	const struct listen_settings *settings;
+	const struct framing *framing;
+	struct router *router;             /* sealed */
+	const struct rnl_module **modules; /* whose hooks its connections call, in this order */
+	size_t n_modules;
+	struct sendq_limits limits;
+	/* With when-full = pause a request is served while the queue has room for a reply this large. */
+	size_t reply_room;
+	unsigned int index;       /* in settings->listeners and in slot_page.n_open */
+	uint32_t max_connections; /* over all workers */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * What the files of this room share: the steps of a connection's turn, in the
+ * order of the data path.
+ */
+#ifndef RUNNEL_CONN_PARTS_H
+#define RUNNEL_CONN_PARTS_H
+
+#include "conn/conn.h"
+
+/* read.c: read once and serve the frames; or, LINGERING, read and drop. */
+void conn_read(struct rnl_conn *conn);
+
+/* read.c: serve frames of a view of its input, as many as its turn allows, and keep the rest. */
+void conn_serve(struct rnl_conn *conn, const struct view *view);
+
+/* send.c: write all that is queued, as far as the kernel takes it. */
+void conn_drain(struct rnl_conn *conn);
+
+/* send.c: if there is room again, resume what waited for it: the module's sends and the requests. */
+void conn_relieve(struct rnl_conn *conn);
+
+/* conn.c: why a connection whose socket failed with this errno ends. */
+enum close_reason conn_reason_of(int error);
+
+/* deadline.c: see to it that conn_expire() is called in time. */
+void conn_set_deadline(struct rnl_conn *conn);
+
+/* conn.c: the last step of each turn. It may be gone afterwards. */
+void conn_settle(struct rnl_conn *conn);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * The way in: readable -> input -> frame decoder -> router -> handlers.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/panic.h"
+#include "conn/parts.h"
+
+/* Frames that break the protocol are news once a second for all connections of the worker. */
+static void log_violation(struct rnl_conn *conn, const char *what, const struct frame *frame)
+{
+	char peer[ENDPOINT_TEXT_SIZE];
+	char rest[LOG_REST_SIZE];
+
+	if (!log_cap_allows(&conn->table->violations, conn->table->now_ms, rest))
+		return;
+	log_warn("listen %s: %s: %s (id %" PRIu32 ", length %zu, max-message %" PRIu32 ")%s",
+	    conn->listener->name, endpoint_format(&conn->peer, peer), what, frame->id,
+	    frame->len, conn->listener->settings->max_message, rest);
+}
+
+static void serve_unknown(struct rnl_conn *conn, const struct frame *frame)
+{
+	counter_add(conn->table->page->counters.unknown_ids, 1);
+	if (conn->listener->settings->unknown_message == UNKNOWN_CLOSE) {
+		log_violation(conn, "closed: no handler for a message", frame);
+		conn_close(conn, CLOSE_REASON_protocol);
+	}
+}
+
+static void dispatch(struct rnl_conn *conn, const struct frame *frame)
+{
+	const struct step *step = router_find(conn->listener->router, frame->id);
+	const struct rnl_msg msg = { .size = sizeof(msg),
+		.payload = frame->payload,
+		.len = frame->len,
+		.id = frame->id };
+	enum rnl_verdict verdict = RNL_NEXT;
+
+	if (step == NULL) {
+		serve_unknown(conn, frame);
+		return;
+	}
+	for (; verdict == RNL_NEXT && step->handler != NULL; step++)
+		verdict = step->handler(conn, &msg, step->arg);
+	if (verdict == RNL_CLOSE)
+		conn_close(conn, CLOSE_REASON_handler);
+	else if (verdict == RNL_ABORT)
+		conn_abort(conn, CLOSE_REASON_handler);
+}
+
+/*
+ * With when-full = pause a request waits until its reply has room, so that a
+ * module which answers each request once never sees a full queue.
+ */
+static bool must_pause(struct rnl_conn *conn)
+{
+	const struct listener *listener = conn->listener;
+
+	if (listener->settings->when_full != WHEN_FULL_PAUSE || sendq_is_empty(&conn->out) ||
+	    sendq_has_room(&conn->out, &listener->limits, listener->reply_room))
+		return false;
+	conn_drain(conn);
+	conn->is_paused = !sendq_has_room(&conn->out, &listener->limits, listener->reply_room);
+	return conn->is_paused;
+}
+
+static void keep_rest(struct rnl_conn *conn, const struct view *view, size_t n)
+{
+	bool was_in_frame = conn->is_in_frame && n == 0;
+
+	if (conn->state != CONN_OPEN) {
+		input_clear(&conn->in);
+		return;
+	}
+	if (input_keep(&conn->in, view, n) != STATUS_OK) {
+		conn_abort(conn, CLOSE_REASON_error);
+		return;
+	}
+	conn->is_in_frame = !conn->is_waiting && !input_is_empty(&conn->in);
+	if (conn->is_in_frame && !was_in_frame)
+		conn->frame_ms = (uint32_t)conn->table->now_ms;
+}
+
+static void refuse_input(struct rnl_conn *conn, enum decode decode, const struct frame *frame)
+{
+	if (decode == DECODE_TOO_LONG) {
+		counter_add(conn->table->page->counters.oversize, 1);
+		log_violation(conn, "closed: a message is longer than max-message", frame);
+	} else {
+		log_violation(conn, "closed: the input is no frame", frame);
+	}
+	conn_close(conn, CLOSE_REASON_protocol);
+}
+
+void conn_serve(struct rnl_conn *conn, const struct view *view)
+{
+	const struct framing *framing = conn->listener->framing;
+	size_t max_message = conn->listener->settings->max_message;
+	enum decode decode = DECODE_FRAME;
+	struct frame frame = { 0 };
+	unsigned int n_frames = 0;
+	size_t at = 0;
+
+	conn->table->current = conn;
+	while (
+	    conn->state == CONN_OPEN && n_frames < CONN_TURN_FRAMES && at < CONN_TURN_BYTES) {
+		if (must_pause(conn) || conn->is_paused)
+			break;
+		decode = framing->decode(view->bytes + at, view->len - at, max_message, &frame);
+		if (decode != DECODE_FRAME)
+			break;
+		dispatch(conn, &frame);
+		at += frame.size;
+		n_frames++;
+	}
+	conn->table->current = NULL;
+	counter_add(conn->table->page->counters.frames_in, n_frames);
+	conn->is_waiting = decode == DECODE_FRAME && at < view->len;
+	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)
+		refuse_input(conn, decode, &frame);
+	keep_rest(conn, view, at);
+	if (conn->is_waiting && !conn->is_paused)
+		conn_schedule(conn);
+}
+
+static void read_failed(struct rnl_conn *conn)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return;
+	conn_abort(conn, conn_reason_of(errno));
+}
+
+/* What a peer still sends while it is told the end is dropped, or the kernel would reset it. */
+static void read_off(struct rnl_conn *conn)
+{
+	struct view view;
+	ssize_t n = input_read(&conn->in, &conn->table->scratch, conn->io.fd, &view);
+
+	if (n == 0)
+		conn->state = CONN_BROKEN;
+	else if (n < 0)
+		read_failed(conn);
+}
+
+void conn_read(struct rnl_conn *conn)
+{
+	struct conn_table *table = conn->table;
+	struct view view;
+	ssize_t n;
+
+	if (conn->state == CONN_LINGERING) {
+		read_off(conn);
+		return;
+	}
+	/* Frames that wait are served on the agenda, and before those that follow them. */
+	if (conn->state != CONN_OPEN || conn->is_waiting)
+		return;
+	n = input_read(&conn->in, &table->scratch, conn->io.fd, &view);
+	if (n > 0) {
+		counter_add(table->page->counters.bytes_in, n);
+		conn->active_ms = (uint32_t)table->now_ms;
+		conn_serve(conn, &view);
+	} else if (n == 0) {
+		conn->is_input_over = true;
+		conn->reason = CLOSE_REASON_peer;
+	} else {
+		read_failed(conn);
+	}
+}

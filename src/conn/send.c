@@ -1,0 +1,125 @@
+/*
+ * The way out: send -> send queue -> drain. No timer takes part.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "conn/parts.h"
+
+static void log_refusal(struct rnl_conn *conn)
+{
+	char peer[ENDPOINT_TEXT_SIZE];
+	char rest[LOG_REST_SIZE];
+
+	if (!log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
+		return;
+	log_warn("listen %s: %s: send refused, %" PRIu32 " messages and %" PRIu32
+		 " bytes are queued%s%s",
+	    conn->listener->name, endpoint_format(&conn->peer, peer), conn->out.n_messages,
+	    conn->out.held_bytes,
+	    conn->table->is_pool_short ? ", worker-send-memory is used up" : "", rest);
+}
+
+static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, size_t size)
+{
+	struct conn_table *table = conn->table;
+
+	if (status != RNL_EFULL)
+		return status;
+	counter_add(table->page->counters.sends_refused, 1);
+	if (sendq_has_room(&conn->out, &conn->listener->limits, size))
+		table->is_pool_short = true;
+	log_refusal(conn);
+	conn->is_refused = true;
+	if (conn->listener->settings->when_full == WHEN_FULL_PAUSE)
+		conn->is_paused = true;
+	else if (conn->listener->settings->when_full == WHEN_FULL_CLOSE)
+		conn_abort(conn, CLOSE_REASON_queue_full);
+	return RNL_EFULL;
+}
+
+enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
+{
+	const struct framing *framing = conn->listener->framing;
+	const struct sendq_limits *limits = &conn->listener->limits;
+	struct conn_table *table = conn->table;
+	enum rnl_status status;
+	uint8_t *frame;
+	size_t size;
+
+	if (conn->state != CONN_OPEN)
+		return RNL_ECLOSED;
+	if (len > framing->max_payload)
+		return RNL_ETOOBIG;
+	size = len + framing->overhead;
+	status = sendq_reserve(&conn->out, &table->pool, limits, size, &frame);
+	if (status == RNL_EFULL) {
+		conn_drain(conn);
+		if (conn->state != CONN_OPEN)
+			return RNL_ECLOSED;
+		status = sendq_reserve(&conn->out, &table->pool, limits, size, &frame);
+	}
+	if (status != RNL_OK)
+		return refuse(conn, status, size);
+	framing->encode(frame, id, payload, len);
+	sendq_commit(&conn->out, size);
+	counter_add(table->page->counters.frames_out, 1);
+	if (conn != table->current)
+		conn_schedule(conn);
+	return RNL_OK;
+}
+
+void conn_drain(struct rnl_conn *conn)
+{
+	struct conn_table *table = conn->table;
+	struct counters *counters = &table->page->counters;
+	enum drain drain;
+	size_t n_bytes;
+
+	if (sendq_is_empty(&conn->out) || conn->state == CONN_BROKEN)
+		return;
+	drain = sendq_drain(&conn->out, &table->pool, conn->io.fd, &n_bytes);
+	counter_add(counters->drains, 1);
+	counter_add(counters->bytes_out, n_bytes);
+	if (n_bytes > 0)
+		conn->active_ms = (uint32_t)table->now_ms;
+	if (drain == DRAIN_BLOCKED) {
+		counter_add(counters->drains_cut, 1);
+		if (n_bytes > 0 || !conn->is_blocked)
+			conn->progress_ms = (uint32_t)table->now_ms;
+	} else if (drain == DRAIN_FAILED) {
+		conn_abort(conn, conn_reason_of(errno));
+	}
+	conn->is_blocked = drain == DRAIN_BLOCKED;
+}
+
+static void call_writable(struct rnl_conn *conn)
+{
+	const struct listener *listener = conn->listener;
+
+	conn->is_refused = false;
+	conn->table->current = conn;
+	for (size_t i = 0; i < listener->n_modules && conn->state == CONN_OPEN; i++) {
+		if (listener->modules[i]->writable != NULL)
+			listener->modules[i]->writable(conn);
+	}
+	conn->table->current = NULL;
+	/* What the hook sent is drained in the next round, so that a hook cannot hold up the worker. */
+	conn_schedule(conn);
+}
+
+void conn_relieve(struct rnl_conn *conn)
+{
+	if ((!conn->is_refused && !conn->is_paused) || conn->state != CONN_OPEN)
+		return;
+	if (conn->table->is_pool_short ||
+	    !sendq_is_half_empty(&conn->out, &conn->listener->limits))
+		return;
+	conn->is_paused = false;
+	if (conn->is_refused)
+		call_writable(conn);
+	if (conn->is_waiting && !conn->is_paused)
+		conn_schedule(conn);
+}

@@ -1,0 +1,167 @@
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/panic.h"
+#include "conn/conn.h"
+
+/* Connections that a short pool refused may send again: it has fallen to half. */
+static void end_shortage(struct conn_table *table)
+{
+	struct link *link;
+
+	table->is_pool_short = false;
+	list_foreach(link, &table->conns) {
+		struct rnl_conn *conn = container_of(link, struct rnl_conn, all);
+
+		if (conn->is_refused || conn->is_paused)
+			conn_schedule(conn);
+	}
+}
+
+/* One turn for each connection that is on the agenda now. */
+static void run_agenda(struct conn_table *table)
+{
+	struct link round, *link;
+
+	list_init(&round);
+	list_splice(&round, &table->agenda);
+	while ((link = list_shift(&round)) != NULL)
+		conn_turn(container_of(link, struct rnl_conn, turn));
+}
+
+static void before_sleep(struct ev_loop *loop, ev_prepare *watcher, int revents)
+{
+	struct conn_table *table = container_of(watcher, struct conn_table, before_sleep);
+
+	(void)revents;
+	if (table->is_pool_short && table->pool.held_bytes <= table->pool.max_bytes / 2)
+		end_shortage(table);
+	run_agenda(table);
+	/* An idle watcher keeps the loop from sleeping while the agenda has entries. */
+	if (list_is_empty(&table->agenda))
+		ev_idle_stop(loop, &table->no_sleep);
+	else
+		ev_idle_start(loop, &table->no_sleep);
+}
+
+static void after_sleep(struct ev_loop *loop, ev_check *watcher, int revents)
+{
+	struct conn_table *table = container_of(watcher, struct conn_table, after_sleep);
+
+	(void)loop;
+	(void)revents;
+	table->now_ms = clock_ms();
+}
+
+static void on_idle(struct ev_loop *loop, ev_idle *watcher, int revents)
+{
+	(void)loop;
+	(void)watcher;
+	(void)revents;
+}
+
+static void on_deadline(struct wheel_entry *entry, void *arg)
+{
+	(void)arg;
+	conn_expire(container_of(entry, struct rnl_conn, deadline));
+}
+
+static void on_tick(struct ev_loop *loop, ev_timer *watcher, int revents)
+{
+	struct conn_table *table = container_of(watcher, struct conn_table, tick);
+
+	(void)revents;
+	wheel_advance(&table->wheel, table->now_ms, on_deadline, table);
+	if (table->wheel.n_armed == 0)
+		ev_timer_stop(loop, watcher);
+}
+
+void table_start_tick(struct conn_table *table)
+{
+	if (!ev_is_active(&table->tick))
+		ev_timer_again(table->loop, &table->tick);
+}
+
+static void start_watchers(struct conn_table *table)
+{
+	ev_prepare_init(&table->before_sleep, before_sleep);
+	ev_check_init(&table->after_sleep, after_sleep);
+	/* The clock is read before anything else runs. */
+	ev_set_priority(&table->after_sleep, EV_MAXPRI);
+	ev_idle_init(&table->no_sleep, on_idle);
+	ev_timer_init(&table->tick, on_tick, 0., WHEEL_TICK_MS / 1000.);
+	ev_prepare_start(table->loop, &table->before_sleep);
+	ev_unref(table->loop);
+	ev_check_start(table->loop, &table->after_sleep);
+	ev_unref(table->loop);
+}
+
+enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
+    unsigned int n_slots, unsigned int slot, uint64_t max_send_bytes, size_t n_data,
+    struct conn_table **result)
+{
+	struct conn_table *table = calloc(1, sizeof(*table));
+
+	if (table == NULL)
+		return STATUS_NOMEM;
+	if (hash_init(&table->by_id) != STATUS_OK) {
+		free(table);
+		return STATUS_NOMEM;
+	}
+	table->loop = loop;
+	table->page = pages[slot];
+	table->pages = pages;
+	table->n_slots = n_slots;
+	table->slot = slot;
+	table->n_data = n_data;
+	table->now_ms = clock_ms();
+	list_init(&table->conns);
+	list_init(&table->agenda);
+	wheel_init(&table->wheel, table->now_ms);
+	sendq_pool_init(&table->pool, max_send_bytes);
+	start_watchers(table);
+	*result = table;
+	return STATUS_OK;
+}
+
+struct rnl_conn *table_find(const struct conn_table *table, uint64_t id)
+{
+	struct hash_link *link = hash_find(&table->by_id, id);
+
+	return link != NULL ? container_of(link, struct rnl_conn, by_id) : NULL;
+}
+
+void table_stop(struct conn_table *table)
+{
+	struct link *link;
+
+	list_foreach(link, &table->conns)
+		conn_stop(container_of(link, struct rnl_conn, all));
+}
+
+void table_abort(struct conn_table *table)
+{
+	struct link *link;
+
+	list_foreach(link, &table->conns)
+		conn_abort(container_of(link, struct rnl_conn, all), CLOSE_REASON_shutdown);
+}
+
+void table_destroy(struct conn_table **tablep)
+{
+	struct conn_table *table = *tablep;
+
+	CHECK(table->n_conns == 0);
+	ev_ref(table->loop);
+	ev_prepare_stop(table->loop, &table->before_sleep);
+	ev_ref(table->loop);
+	ev_check_stop(table->loop, &table->after_sleep);
+	ev_idle_stop(table->loop, &table->no_sleep);
+	ev_timer_stop(table->loop, &table->tick);
+	sendq_pool_destroy(&table->pool);
+	hash_destroy(&table->by_id);
+	free(table);
+	*tablep = NULL;
+}

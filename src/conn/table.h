@@ -1,0 +1,83 @@
+/*
+ * The connections of a worker, and what they share: the loop, the clock, the
+ * scratch buffer, the pool of chunks, the wheel of deadlines, and the agenda.
+ *
+ * The agenda lists connections that need a turn without an event of their own:
+ * they were sent to, closed, or resumed from elsewhere, or have frames left over
+ * from a full budget. It is worked off once before the loop sleeps; what joins
+ * meanwhile waits for the next round, and the loop does not sleep before it.
+ */
+#ifndef RUNNEL_CONN_TABLE_H
+#define RUNNEL_CONN_TABLE_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/counters.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/wheel.h"
+#include "conn/slot_page.h"
+#include "io/input.h"
+#include "io/sendq.h"
+
+struct rnl_conn;
+
+struct conn_table {
+	struct ev_loop *loop;           /* borrowed */
+	struct slot_page *page;         /* this slot's; borrowed */
+	struct slot_page *const *pages; /* of all slots, to count connections; borrowed */
+	unsigned int n_slots;
+	unsigned int slot;
+
+	uint64_t now_ms;          /* the monotonic clock when the loop last woke */
+	struct rnl_conn *current; /* whose hook or handler runs; it is settled right after */
+	struct link conns;        /* all, by rnl_conn.all */
+	size_t n_conns;
+	struct hash by_id;  /* those that modules may know */
+	struct link agenda; /* by rnl_conn.turn */
+	struct wheel wheel;
+	struct sendq_pool pool;
+	bool is_pool_short; /* the pool refused a send and has not fallen to half since */
+	size_t n_data;      /* pointers that modules have in each connection */
+	struct log_cap violations; /* log lines on frames that break the protocol */
+	struct log_cap rejections; /* log lines on connections over a limit */
+
+	void (*on_empty)(
+	    void *arg); /* called when the last connection is gone; NULL: nobody cares */
+	void *on_empty_arg;
+
+	ev_prepare before_sleep;
+	ev_check after_sleep;
+	ev_idle no_sleep;
+	ev_timer tick;
+	struct scratch scratch;
+};
+
+/*
+ * A table on loop. STATUS_NOMEM: no memory. It keeps no reference that makes
+ * the loop run on when nothing else does.
+ */
+enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
+    unsigned int n_slots, unsigned int slot, uint64_t max_send_bytes, size_t n_data,
+    struct conn_table **table) MUST_CHECK;
+
+/* The connection with the id, which may be closing; NULL: no such connection here. */
+struct rnl_conn *table_find(const struct conn_table *table, uint64_t id);
+
+/* The wheel is to look at deadlines from now on. */
+void table_start_tick(struct conn_table *table);
+
+/* Serve what has come so far, then let each connection close with its queue flushed. */
+void table_stop(struct conn_table *table);
+
+/* Close all connections now, in the loop's next turn. */
+void table_abort(struct conn_table *table);
+
+/* All connections must be gone. */
+void table_destroy(struct conn_table **table);
+
+#endif
