@@ -20,6 +20,16 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define RNL_EXPORT __attribute__((visibility("default")))
+#define RNL_HIDDEN __attribute__((visibility("hidden")))
+#define RNL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define RNL_EXPORT
+#define RNL_HIDDEN
+#define RNL_PRINTF(fmt, args)
+#endif
+
 #define RNL_ABI_MAJOR 1
 #define RNL_ABI_MINOR 0
 
@@ -174,34 +184,24 @@ struct rnl_host {
 	struct rnl_conn *(*conn_find)(uint64_t id);
 	const char *(*conn_peer)(const struct rnl_conn *conn);
 	const char *(*conn_listener)(const struct rnl_conn *conn);
-	void *(*data)(const struct rnl_self *self, const struct rnl_conn *conn);
-	void (*set_data)(const struct rnl_self *self, struct rnl_conn *conn, void *data);
+	void *(*data)(struct rnl_self *self, const struct rnl_conn *conn);
+	void (*set_data)(struct rnl_self *self, struct rnl_conn *conn, void *data);
 	int64_t (*option_number)(struct rnl_setup *setup, const char *name);
 	const char *(*option_string)(struct rnl_setup *setup, const char *name);
 	enum rnl_status (*add_route)(struct rnl_setup *setup, const struct rnl_route *route);
-	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args);
-	void (*malformed)(const struct rnl_self *self, struct rnl_conn *conn,
+	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
+	void (*malformed)(struct rnl_self *self, struct rnl_conn *conn,
 	    const struct rnl_msg *msg, const char *why);
-	void (*log)(
-	    const struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args);
+	void (*log)(struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args)
+	    RNL_PRINTF(3, 0);
 	struct ev_loop *(*loop)(void);
 	int (*worker)(void);
 };
 
 struct rnl_link {
 	const struct rnl_host *host;
-	const struct rnl_self *self;
+	struct rnl_self *self;
 };
-
-#if defined(__GNUC__)
-#define RNL_EXPORT __attribute__((visibility("default")))
-#define RNL_HIDDEN __attribute__((visibility("hidden")))
-#define RNL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define RNL_EXPORT
-#define RNL_HIDDEN
-#define RNL_PRINTF(fmt, args)
-#endif
 
 extern RNL_HIDDEN struct rnl_link rnl_link;
 extern RNL_EXPORT const struct rnl_module rnl_module;

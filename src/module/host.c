@@ -1,0 +1,189 @@
+/*
+ * A worker is one process with one thread and one table of connections, so what
+ * a call refers to is process-wide.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/panic.h"
+#include "conn/conn.h"
+#include "module/host.h"
+
+static struct {
+	struct ev_loop *loop;
+	struct conn_table *table;
+} host;
+
+void host_attach(struct ev_loop *loop, struct conn_table *table)
+{
+	host.loop = loop;
+	host.table = table;
+}
+
+static void host_close(struct rnl_conn *conn)
+{
+	conn_close(conn, CLOSE_REASON_handler);
+}
+
+static void host_abort(struct rnl_conn *conn)
+{
+	conn_abort(conn, CLOSE_REASON_handler);
+}
+
+static uint64_t host_conn_id(const struct rnl_conn *conn)
+{
+	return conn_id(conn);
+}
+
+static struct rnl_conn *host_conn_find(uint64_t id)
+{
+	return host.table != NULL ? table_find(host.table, id) : NULL;
+}
+
+static const char *host_conn_peer(const struct rnl_conn *conn)
+{
+	static char text[ENDPOINT_TEXT_SIZE];
+
+	return endpoint_format(&conn->peer, text);
+}
+
+static const char *host_conn_listener(const struct rnl_conn *conn)
+{
+	return conn->listener->name;
+}
+
+static void *host_data(struct rnl_self *self, const struct rnl_conn *conn)
+{
+	return conn->data[self->index];
+}
+
+static void host_set_data(struct rnl_self *self, struct rnl_conn *conn, void *data)
+{
+	conn->data[self->index] = data;
+}
+
+static const struct module_value *find_value(const struct rnl_setup *setup, const char *name)
+{
+	for (size_t i = 0; i < setup->settings->n_values; i++) {
+		if (strcmp(setup->settings->values[i].option->name, name) == 0)
+			return &setup->settings->values[i];
+	}
+	return NULL;
+}
+
+static int64_t host_option_number(struct rnl_setup *setup, const char *name)
+{
+	const struct module_value *value = find_value(setup, name);
+
+	CHECK(value != NULL && value->option->type != RNL_STRING);
+	return value->number;
+}
+
+static const char *host_option_string(struct rnl_setup *setup, const char *name)
+{
+	const struct module_value *value = find_value(setup, name);
+
+	CHECK(value != NULL && value->option->type == RNL_STRING);
+	return value->string;
+}
+
+static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_route *route)
+{
+	struct module *module = setup->module;
+	struct rnl_route *routes;
+
+	if (route->first > route->last || route->handler == NULL) {
+		log_error("module '%s': route %" PRIu32 "-%" PRIu32 ": %s", module->self.name,
+		    route->first, route->last,
+		    route->handler == NULL ? "no handler"
+					   : "the first id is greater than the last");
+		return RNL_EINVAL;
+	}
+	routes = reallocarray(module->routes, module->n_routes + 1, sizeof(*routes));
+	if (routes == NULL)
+		return RNL_ENOMEM;
+	module->routes = routes;
+	module->routes[module->n_routes++] = *route;
+	return RNL_OK;
+}
+
+static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args)
+{
+	vsnprintf(setup->why->text, sizeof(setup->why->text), fmt, args);
+	setup->is_refused = true;
+	return -1;
+}
+
+/* Cut to what one line holds. */
+#define MESSAGE_SIZE 1024
+
+static void host_log(struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args)
+{
+	char message[MESSAGE_SIZE];
+
+	vsnprintf(message, sizeof(message), fmt, args);
+	switch (level) {
+	case RNL_LOG_ERROR:
+		log_error("module '%s': %s", self->name, message);
+		break;
+	case RNL_LOG_WARN:
+		log_warn("module '%s': %s", self->name, message);
+		break;
+	case RNL_LOG_INFO:
+		log_info("module '%s': %s", self->name, message);
+		break;
+	case RNL_LOG_DEBUG:
+		log_debug("module '%s': %s", self->name, message);
+		break;
+	}
+}
+
+static void host_malformed(
+    struct rnl_self *self, struct rnl_conn *conn, const struct rnl_msg *msg, const char *why)
+{
+	char peer[ENDPOINT_TEXT_SIZE];
+	char rest[LOG_REST_SIZE];
+
+	counter_add(conn->table->page->counters.malformed, 1);
+	if (!log_cap_allows(&self->malformed, conn->table->now_ms, rest))
+		return;
+	log_warn("module '%s': %s: message %" PRIu32 " of %zu bytes: %s%s", self->name,
+	    endpoint_format(&conn->peer, peer), msg->id, msg->len, why, rest);
+}
+
+static struct ev_loop *host_loop(void)
+{
+	return host.loop;
+}
+
+static int host_worker(void)
+{
+	return host.table != NULL ? (int)host.table->slot : -1;
+}
+
+const struct rnl_host host_table = {
+	.size = sizeof(host_table),
+	.abi_major = RNL_ABI_MAJOR,
+	.abi_minor = RNL_ABI_MINOR,
+	.send = conn_send,
+	.close = host_close,
+	.abort = host_abort,
+	.conn_id = host_conn_id,
+	.conn_find = host_conn_find,
+	.conn_peer = host_conn_peer,
+	.conn_listener = host_conn_listener,
+	.data = host_data,
+	.set_data = host_set_data,
+	.option_number = host_option_number,
+	.option_string = host_option_string,
+	.add_route = host_add_route,
+	.refuse = host_refuse,
+	.malformed = host_malformed,
+	.log = host_log,
+	.loop = host_loop,
+	.worker = host_worker,
+};

@@ -1,0 +1,28 @@
+/*
+ * Listeners made of settings and modules: framing, router, hooks, limits.
+ */
+#ifndef RUNNEL_MODULE_LISTENERS_H
+#define RUNNEL_MODULE_LISTENERS_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "conn/listener.h"
+#include "module/modules.h"
+#include "settings/settings.h"
+
+struct listeners {
+	struct listener *list; /* as settings->listeners; owned, with their routers and hooks */
+	size_t n;
+};
+
+/*
+ * Modules must be configured; they and the settings are borrowed.
+ * STATUS_INVALID: routes of two modules overlap; *why names the listener too.
+ */
+enum status listeners_new(const struct settings *settings, const struct modules *modules,
+    struct listeners **listeners, struct reason *why) MUST_CHECK;
+
+void listeners_destroy(struct listeners **listeners);
+
+#endif
