@@ -1,0 +1,239 @@
+#include "config.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/panic.h"
+#include "base/streams.h"
+#include "conn/accept.h"
+#include "conn/conn.h"
+#include "module/host.h"
+#include "module/listeners.h"
+#include "module/modules.h"
+#include "settings/settings.h"
+#include "worker/channel.h"
+#include "worker/limits.h"
+#include "worker/worker.h"
+
+struct worker {
+	const struct worker_plan *plan;
+	struct settings *settings;
+	struct modules *modules;
+	struct listeners *listeners;
+	struct ev_loop *loop;
+	struct conn_table *table;
+	struct acceptors *acceptors; /* NULL: it is stopping */
+	ev_io channel;
+	ev_signal term;
+	ev_timer deadline; /* of a graceful stop */
+};
+
+/* What goes wrong here would go wrong again the next time. */
+static _Noreturn void give_up(const char *text)
+{
+	log_error("%s", text);
+	exit(WORKER_EXIT_HOPELESS);
+}
+
+static _Noreturn void give_up_for(enum status status)
+{
+	log_error(
+	    "cannot start: %s", status == STATUS_NOMEM ? "out of memory" : strerror(errno));
+	exit(WORKER_EXIT_HOPELESS);
+}
+
+/* The terminal sends INT, QUIT and HUP to the master's whole process group; the master decides what they mean. */
+static void set_signals(void)
+{
+	static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2 };
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void introduce(const struct worker_plan *plan)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "worker %u", plan->slot);
+	log_set_process(name);
+	panic_set_page(&plan->pages[plan->slot]->panic);
+}
+
+static void load(struct worker *worker)
+{
+	const struct worker_plan *plan = worker->plan;
+	struct reason why = { "" };
+	enum status status = STATUS_NOMEM;
+
+	worker->modules = modules_new();
+	if (worker->modules != NULL)
+		status = settings_load(plan->conf_path, plan->conf_text, modules_find,
+		    worker->modules, &worker->settings, &why);
+	if (status == STATUS_OK)
+		status = limits_apply(worker->settings, &why);
+	if (status == STATUS_OK)
+		status = modules_configure(worker->modules, worker->settings, &why);
+	if (status == STATUS_OK)
+		status =
+		    listeners_new(worker->settings, worker->modules, &worker->listeners, &why);
+	if (status == STATUS_INVALID)
+		give_up(why.text);
+	if (status != STATUS_OK)
+		give_up_for(status);
+}
+
+static void make_loop(struct worker *worker)
+{
+	worker->loop = ev_default_loop(EVFLAG_AUTO);
+	if (worker->loop == NULL)
+		give_up("libev has no usable backend: is LIBEV_FLAGS set?");
+	if (table_new(worker->loop, worker->plan->pages, worker->plan->n_slots,
+		worker->plan->slot, worker->settings->worker_send_memory, worker->modules->n,
+		&worker->table) != STATUS_OK)
+		give_up_for(STATUS_NOMEM);
+	host_attach(worker->loop, worker->table);
+}
+
+static void on_empty(void *arg)
+{
+	struct worker *worker = arg;
+
+	ev_break(worker->loop, EVBREAK_ALL);
+}
+
+static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct worker *worker = container_of(timer, struct worker, deadline);
+
+	(void)loop;
+	(void)revents;
+	log_warn("%zu connections are closed because the time to drain is over",
+	    worker->table->n_conns);
+	table_abort(worker->table);
+}
+
+static void stop(struct worker *worker, uint32_t limit_ms)
+{
+	if (worker->acceptors == NULL)
+		return;
+	acceptors_destroy(&worker->acceptors);
+	worker->table->on_empty = on_empty;
+	worker->table->on_empty_arg = worker;
+	table_stop(worker->table);
+	if (worker->table->n_conns == 0) {
+		on_empty(worker);
+	} else if (limit_ms != 0) {
+		ev_timer_set(&worker->deadline, limit_ms / 1000., 0.);
+		ev_timer_start(worker->loop, &worker->deadline);
+	}
+}
+
+static void stop_now(struct worker *worker)
+{
+	stop(worker, 0);
+	table_abort(worker->table);
+}
+
+static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct worker *worker = container_of(io, struct worker, channel);
+	struct channel_message message;
+
+	(void)revents;
+	switch (channel_receive(io->fd, &message)) {
+	case CHANNEL_NOTHING:
+		break;
+	case CHANNEL_END:
+		ev_io_stop(loop, io);
+		if (worker->acceptors != NULL)
+			log_warn("the master is gone: closing connections, then ending");
+		stop(worker, worker->settings->drain_timeout_ms);
+		break;
+	case CHANNEL_MESSAGE:
+		if (message.type == CHANNEL_STOP)
+			stop(worker, message.arg);
+		else if (message.type == CHANNEL_STOP_NOW)
+			stop_now(worker);
+		break;
+	}
+}
+
+static void on_term(struct ev_loop *loop, ev_signal *watcher, int revents)
+{
+	struct worker *worker = container_of(watcher, struct worker, term);
+
+	(void)loop;
+	(void)revents;
+	stop(worker, worker->settings->drain_timeout_ms);
+}
+
+static void watch_control(struct worker *worker)
+{
+	ev_io_init(&worker->channel, on_channel, worker->plan->channel, EV_READ);
+	/* Orders come before traffic. */
+	ev_set_priority(&worker->channel, EV_MAXPRI);
+	ev_io_start(worker->loop, &worker->channel);
+	ev_signal_init(&worker->term, on_term, SIGTERM);
+	ev_signal_start(worker->loop, &worker->term);
+	ev_init(&worker->deadline, on_deadline);
+}
+
+static void start_accepting(struct worker *worker)
+{
+	enum status status = acceptors_new(worker->table, &worker->acceptors);
+
+	for (size_t i = 0; i < worker->plan->n_sockets && status == STATUS_OK; i++) {
+		const struct worker_socket *socket = &worker->plan->sockets[i];
+
+		status = acceptors_add(
+		    worker->acceptors, &worker->listeners->list[socket->listener], socket->fd);
+	}
+	if (status != STATUS_OK)
+		give_up_for(status);
+}
+
+static void start_modules(struct worker *worker)
+{
+	struct reason why;
+
+	if (modules_start(worker->modules, &why) != STATUS_OK)
+		give_up(why.text);
+}
+
+static void finish(struct worker *worker)
+{
+	modules_stop(worker->modules);
+	host_attach(NULL, NULL);
+	table_destroy(&worker->table);
+	listeners_destroy(&worker->listeners);
+	modules_destroy(&worker->modules);
+	settings_destroy(&worker->settings);
+	ev_loop_destroy(worker->loop);
+}
+
+void worker_run(const struct worker_plan *plan)
+{
+	struct worker worker = { .plan = plan };
+
+	set_signals();
+	introduce(plan);
+	load(&worker);
+	make_loop(&worker);
+	watch_control(&worker);
+	start_modules(&worker);
+	start_accepting(&worker);
+	if (!channel_send(plan->channel, CHANNEL_READY, 0))
+		log_debug("the master is gone before this worker was ready");
+	if (plan->is_detached)
+		streams_to_null();
+	ev_run(worker.loop, 0);
+	finish(&worker);
+	exit(0);
+}
