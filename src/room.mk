@@ -1,1 +1,20 @@
 pkginclude_HEADERS = src/api/runnel/module.h
+
+sbin_PROGRAMS += runneld
+runneld_SOURCES = src/main.c
+runneld_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DDEFAULT_CONF='"$(sysconfdir)/$(PACKAGE)/runnel.conf"' \
+	-DMODULE_DIR='"$(modulesdir)"' \
+	-DBUILD_OPTIONS='"$(CC) $(CFLAGS)$(SAN_FLAGS)"'
+runneld_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
+runneld_LDADD = \
+	src/master/libmaster.a \
+	src/worker/libworker.a \
+	src/module/libmodule.a \
+	src/conn/libconn.a \
+	src/route/libroute.a \
+	src/io/libio.a \
+	src/wire/libwire.a \
+	src/settings/libsettings.a \
+	src/base/libbase.a \
+	$(CONFUSE_LIBS) $(EV_LIBS)

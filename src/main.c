@@ -1,0 +1,84 @@
+/*
+ * The command line of runneld; see runneld(8).
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <ev.h>
+#include <runnel/module.h>
+
+#include "base/streams.h"
+#include "master/master.h"
+
+#define EXIT_USAGE 2
+
+static const char usage[] = "usage: runneld [-FtTvV] [-c file]\n"
+			    "  -c file  the conf (default " DEFAULT_CONF ")\n"
+			    "  -F       stay in the foreground\n"
+			    "  -t       check the conf and the modules, and exit\n"
+			    "  -T       print the conf in force, with all defaults, and exit\n"
+			    "  -v       log debug lines too\n"
+			    "  -V       print version and build options, and exit\n"
+			    "See runneld(8).\n";
+
+static void print_version(void)
+{
+	printf("runneld " PACKAGE_VERSION "\n"
+	       "module ABI %d.%d\n"
+	       "libev %d.%d\n"
+	       "modules in " MODULE_DIR "\n"
+	       "built with " BUILD_OPTIONS "\n",
+	    RNL_ABI_MAJOR, RNL_ABI_MINOR, ev_version_major(), ev_version_minor());
+}
+
+static _Noreturn void refuse_usage(void)
+{
+	fputs(usage, stderr);
+	exit(EXIT_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+	struct master_options options = { .conf_path = DEFAULT_CONF };
+	bool is_checking = false, is_printing = false;
+	int opt;
+
+	streams_ensure();
+	while ((opt = getopt(argc, argv, "c:FtTvVh")) != -1) {
+		switch (opt) {
+		case 'c':
+			options.conf_path = optarg;
+			break;
+		case 'F':
+			options.is_foreground = true;
+			break;
+		case 't':
+			is_checking = true;
+			break;
+		case 'T':
+			is_printing = true;
+			break;
+		case 'v':
+			options.is_verbose = true;
+			break;
+		case 'V':
+			print_version();
+			return 0;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			refuse_usage();
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "runneld: unexpected argument '%s'\n", argv[optind]);
+		refuse_usage();
+	}
+	if (is_checking || is_printing)
+		return master_check(&options, is_printing);
+	return master_run(&options);
+}
