@@ -53,7 +53,7 @@ enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payloa
 		return RNL_ECLOSED;
 	if (len > framing->max_payload)
 		return RNL_ETOOBIG;
-	size = len + framing->overhead;
+	size = len + framing_overhead(framing);
 	status = sendq_reserve(&conn->out, &table->pool, limits, size, &frame);
 	if (status == RNL_EFULL) {
 		conn_drain(conn);
@@ -63,7 +63,7 @@ enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payloa
 	}
 	if (status != RNL_OK)
 		return refuse(conn, status, size);
-	framing->encode(frame, id, payload, len);
+	framing_encode(framing, frame, id, payload, len);
 	sendq_commit(&conn->out, size);
 	counter_add(table->page->counters.frames_out, 1);
 	if (conn != table->current)

@@ -55,7 +55,7 @@ static enum status listener_make(struct listener *listener,
 	listener->framing = framings[settings->framing];
 	listener->limits.max_messages = settings->send_queue_messages;
 	listener->limits.max_bytes = settings->send_queue_bytes;
-	listener->reply_room = settings->max_message + listener->framing->overhead;
+	listener->reply_room = settings->max_message + framing_overhead(listener->framing);
 	listener->max_connections = settings->max_connections;
 	status = make_router(listener, router, modules, &detail);
 	if (status == STATUS_INVALID)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A decoded frame; payload is borrowed from the input. */
 struct frame {
@@ -37,14 +38,29 @@ struct framing {
 	    const uint8_t *in, size_t in_len, size_t max_payload, struct frame *frame);
 
 	/*
-	 * Write the frame of a payload to out, which holds len + overhead bytes. The
-	 * caller has checked len against max_payload. payload may be NULL when len is 0.
+	 * Make a frame of the payload of len bytes that stands at frame + head: write
+	 * what comes before and behind it. The caller has checked len against max_payload.
 	 */
-	void (*encode)(uint8_t *out, uint32_t id, const void *payload, size_t len);
+	void (*seal)(uint8_t *frame, uint32_t id, size_t len);
 
-	size_t overhead;    /* bytes that a frame has beyond its payload */
+	size_t head, tail;  /* bytes of a frame before and behind its payload */
 	size_t max_payload; /* what a length on the wire can say */
 };
+
+/* Bytes that a frame has beyond its payload. */
+static inline size_t framing_overhead(const struct framing *framing)
+{
+	return framing->head + framing->tail;
+}
+
+/* Write the frame of a payload, which may be NULL when len is 0, to out. */
+static inline void framing_encode(
+    const struct framing *framing, uint8_t *out, uint32_t id, const void *payload, size_t len)
+{
+	if (len > 0)
+		memcpy(out + framing->head, payload, len);
+	framing->seal(out, id, len);
+}
 
 /* u32 big-endian id, u32 big-endian length, payload: zinx's TLV pack, its default. */
 extern const struct framing framing_tlv;

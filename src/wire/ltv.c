@@ -47,18 +47,16 @@ static enum decode ltv_decode(
 	return DECODE_FRAME;
 }
 
-static void ltv_encode(uint8_t *out, uint32_t id, const void *payload, size_t len)
+static void ltv_seal(uint8_t *frame, uint32_t id, size_t len)
 {
-	store_le32(out, (uint32_t)len);
-	store_le32(out + 4, id);
-	if (len > 0)
-		memcpy(out + HEADER_SIZE, payload, len);
+	store_le32(frame, (uint32_t)len);
+	store_le32(frame + 4, id);
 }
 
 const struct framing framing_ltv = {
 	.name = "ltv",
 	.decode = ltv_decode,
-	.encode = ltv_encode,
-	.overhead = HEADER_SIZE,
+	.seal = ltv_seal,
+	.head = HEADER_SIZE,
 	.max_payload = UINT32_MAX,
 };

@@ -44,18 +44,16 @@ static enum decode tlv_decode(
 	return DECODE_FRAME;
 }
 
-static void tlv_encode(uint8_t *out, uint32_t id, const void *payload, size_t len)
+static void tlv_seal(uint8_t *frame, uint32_t id, size_t len)
 {
-	store_be32(out, id);
-	store_be32(out + 4, (uint32_t)len);
-	if (len > 0)
-		memcpy(out + HEADER_SIZE, payload, len);
+	store_be32(frame, id);
+	store_be32(frame + 4, (uint32_t)len);
 }
 
 const struct framing framing_tlv = {
 	.name = "tlv",
 	.decode = tlv_decode,
-	.encode = tlv_encode,
-	.overhead = HEADER_SIZE,
+	.seal = tlv_seal,
+	.head = HEADER_SIZE,
 	.max_payload = UINT32_MAX,
 };

@@ -41,13 +41,13 @@ static void check_frame(
 {
 	uint8_t *out;
 
-	CHECK(frame->len <= len && frame->size == frame->len + framing->overhead);
+	CHECK(frame->len <= len && frame->size == frame->len + framing_overhead(framing));
 	CHECK(frame->size <= len);
 	CHECK(frame->payload >= in && frame->payload + frame->len <= in + frame->size);
-	out = malloc(frame->len + framing->overhead);
+	out = malloc(frame->len + framing_overhead(framing));
 	if (out == NULL)
 		abort();
-	framing->encode(out, frame->id, frame->payload, frame->len);
+	framing_encode(framing, out, frame->id, frame->payload, frame->len);
 	CHECK(memcmp(out, in, frame->size) == 0);
 	free(out);
 }
