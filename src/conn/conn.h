@@ -30,6 +30,8 @@
 #include "io/input.h"
 #include "io/sendq.h"
 
+struct iovec;
+
 #define CONN_MAGIC 0x636f6e6eu
 
 /* A connection's share of one turn; the rest waits for the next. */
@@ -87,6 +89,14 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
  * the batch of frames that is being served, or before the loop sleeps.
  */
 enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len);
+
+/* The same, with the payload gathered from parts; see rnl_sendv(). */
+enum rnl_status conn_sendv(
+    struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts);
+
+/* The same in two steps, with the payload written in place; see rnl_reserve() and rnl_commit(). */
+enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload);
+enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len);
 
 /* Read no more, send what is queued, then close. Without effect when it is closing. */
 void conn_close(struct rnl_conn *conn, enum close_reason reason);

@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+#include <sys/uio.h>
 
+#include "base/panic.h"
 #include "conn/parts.h"
 
 static void log_refusal(struct rnl_conn *conn)
@@ -40,35 +43,132 @@ static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, siz
 	return RNL_EFULL;
 }
 
-enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
+/* Reserve size bytes, or queue a shared frame where there is one. */
+static enum rnl_status try_join(
+    struct rnl_conn *conn, size_t size, struct shared_frame *shared, uint8_t **frame)
 {
-	const struct framing *framing = conn->listener->framing;
 	const struct sendq_limits *limits = &conn->listener->limits;
-	struct conn_table *table = conn->table;
+	struct sendq_pool *pool = &conn->table->pool;
+
+	if (shared != NULL)
+		return sendq_push_shared(&conn->out, pool, limits, shared);
+	return sendq_reserve(&conn->out, pool, limits, size, frame);
+}
+
+/* On a full queue one drain is tried before the refusal. */
+static enum rnl_status join(
+    struct rnl_conn *conn, size_t size, struct shared_frame *shared, uint8_t **frame)
+{
 	enum rnl_status status;
-	uint8_t *frame;
-	size_t size;
 
 	if (conn->state != CONN_OPEN)
 		return RNL_ECLOSED;
-	if (len > framing->max_payload)
-		return RNL_ETOOBIG;
-	size = len + framing_overhead(framing);
-	status = sendq_reserve(&conn->out, &table->pool, limits, size, &frame);
+	status = try_join(conn, size, shared, frame);
 	if (status == RNL_EFULL) {
 		conn_drain(conn);
 		if (conn->state != CONN_OPEN)
 			return RNL_ECLOSED;
-		status = sendq_reserve(&conn->out, &table->pool, limits, size, &frame);
+		status = try_join(conn, size, shared, frame);
 	}
-	if (status != RNL_OK)
-		return refuse(conn, status, size);
-	framing_encode(framing, frame, id, payload, len);
-	sendq_commit(&conn->out, size);
-	counter_add(table->page->counters.frames_out, 1);
-	if (conn != table->current)
+	return status == RNL_OK ? RNL_OK : refuse(conn, status, size);
+}
+
+/* Find room for a payload of len bytes; *frame is where its frame begins. */
+static enum rnl_status reserve(struct rnl_conn *conn, size_t len, uint8_t **frame)
+{
+	const struct framing *framing = conn->listener->framing;
+
+	if (len > framing->max_payload)
+		return RNL_ETOOBIG;
+	return join(conn, len + framing_overhead(framing), NULL, frame);
+}
+
+/* A frame joined the queue: see that it is drained. */
+static void queued(struct rnl_conn *conn)
+{
+	counter_add(conn->table->page->counters.frames_out, 1);
+	if (conn != conn->table->current)
 		conn_schedule(conn);
+}
+
+/* The payload stands in the reserved frame: queue it. */
+static void commit(struct rnl_conn *conn, uint8_t *frame, uint32_t id, size_t len)
+{
+	const struct framing *framing = conn->listener->framing;
+
+	framing->seal(frame, id, len);
+	sendq_commit(&conn->out, len + framing_overhead(framing));
+	queued(conn);
+}
+
+enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
+{
+	uint8_t *frame;
+	enum rnl_status status = reserve(conn, len, &frame);
+
+	if (status != RNL_OK)
+		return status;
+	if (len > 0)
+		memcpy(frame + conn->listener->framing->head, payload, len);
+	commit(conn, frame, id, len);
 	return RNL_OK;
+}
+
+enum rnl_status conn_sendv(
+    struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts)
+{
+	enum rnl_status status;
+	size_t len = 0;
+	uint8_t *frame, *at;
+
+	for (size_t i = 0; i < n_parts; i++) {
+		if (parts[i].iov_len > UINT32_MAX - len)
+			return RNL_ETOOBIG;
+		len += parts[i].iov_len;
+	}
+	status = reserve(conn, len, &frame);
+	if (status != RNL_OK)
+		return status;
+	at = frame + conn->listener->framing->head;
+	for (size_t i = 0; i < n_parts; i++) {
+		if (parts[i].iov_len > 0)
+			memcpy(at, parts[i].iov_base, parts[i].iov_len);
+		at += parts[i].iov_len;
+	}
+	commit(conn, frame, id, len);
+	return RNL_OK;
+}
+
+enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload)
+{
+	uint8_t *frame;
+	enum rnl_status status = reserve(conn, len, &frame);
+
+	if (status == RNL_OK)
+		*payload = frame + conn->listener->framing->head;
+	return status;
+}
+
+enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len)
+{
+	size_t size = len + framing_overhead(conn->listener->framing);
+	uint8_t *frame;
+
+	if (conn->state != CONN_OPEN)
+		return RNL_ECLOSED;
+	frame = sendq_reserved(&conn->out, size);
+	CHECK(frame != NULL);
+	commit(conn, frame, id, len);
+	return RNL_OK;
+}
+
+enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, size_t size)
+{
+	enum rnl_status status = join(conn, size, frame, NULL);
+
+	if (status == RNL_OK)
+		queued(conn);
+	return status;
 }
 
 void conn_drain(struct rnl_conn *conn)

@@ -133,6 +133,19 @@ struct rnl_conn *table_find(const struct conn_table *table, uint64_t id)
 	return link != NULL ? container_of(link, struct rnl_conn, by_id) : NULL;
 }
 
+void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg)
+{
+	struct link *link;
+
+	/* None is destroyed by what a visitor does: that waits for the agenda. */
+	list_foreach(link, &table->conns) {
+		struct rnl_conn *conn = container_of(link, struct rnl_conn, all);
+
+		if (!conn->is_ended)
+			visit(conn, arg);
+	}
+}
+
 void table_stop(struct conn_table *table)
 {
 	struct link *link;

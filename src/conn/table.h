@@ -68,6 +68,10 @@ enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
 /* The connection with the id, which may be closing; NULL: no such connection here. */
 struct rnl_conn *table_find(const struct conn_table *table, uint64_t id);
 
+/* Visit each connection that modules may know. Visitors may send, close and abort. */
+typedef void conn_visit_f(struct rnl_conn *conn, void *arg);
+void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg);
+
 /* The wheel is to look at deadlines from now on. */
 void table_start_tick(struct conn_table *table);
 

@@ -8,8 +8,17 @@
 #include "base/panic.h"
 #include "io/sendq.h"
 
+struct shared_frame {
+	struct sendq_pool *pool; /* borrowed; counts it once */
+	uint32_t n_refs;
+	uint32_t size;
+	uint8_t bytes[];
+};
+
 struct chunk {
 	struct chunk *next;
+	struct shared_frame
+	    *shared;       /* a reference: the data is there and the body is empty; or NULL */
 	uint32_t capacity; /* bytes of body, a multiple of the size of a mark */
 	uint32_t used;     /* bytes of data */
 	uint32_t sent;     /* of them, what the kernel took */
@@ -20,29 +29,42 @@ struct chunk {
 
 #define MARK_SIZE sizeof(uint32_t)
 
-/* With its header a chunk fills one of these sizes; a larger frame, or the rest of a limit, gets its own. */
+/* With its header a chunk fills one of these; a larger frame, or the rest of a limit, its own. */
 static const uint32_t class_sizes[SENDQ_N_CLASSES] = { 1024, 4096, 16384, 65536 };
 
-/* More than the chunks that one batch of frames needs, less than what an operator would miss. */
+/* More than the chunks that one batch of frames needs, less than an operator would miss. */
 #define MAX_SPARE_BYTES (256 * 1024)
 
 /* Chunks in one sendmsg(2). */
 #define MAX_IOV 32
 
+/* What it takes of the worker's budget. */
 static uint32_t chunk_memory(const struct chunk *chunk)
 {
 	return (uint32_t)sizeof(*chunk) + chunk->capacity;
 }
 
+/* What it takes of its queue's limit. */
+static uint32_t chunk_charge(const struct chunk *chunk)
+{
+	return chunk_memory(chunk) + (chunk->shared != NULL ? chunk->used : 0);
+}
+
 static uint8_t *chunk_data(struct chunk *chunk)
 {
-	return (uint8_t *)chunk->body;
+	return chunk->shared != NULL ? chunk->shared->bytes : (uint8_t *)chunk->body;
 }
 
 /* The end of frame i, counted from the front of the data. */
 static uint32_t *chunk_mark(struct chunk *chunk, uint32_t i)
 {
 	return &chunk->body[chunk->capacity / MARK_SIZE - 1 - i];
+}
+
+/* The end of the first frame that is not gone. */
+static uint32_t chunk_next_end(struct chunk *chunk)
+{
+	return chunk->shared != NULL ? chunk->used : *chunk_mark(chunk, chunk->n_gone);
 }
 
 static bool chunk_has_room(const struct chunk *chunk, size_t size)
@@ -111,6 +133,8 @@ static void pool_give(struct sendq_pool *pool, struct chunk *chunk)
 	int class = class_of(memory);
 
 	pool->held_bytes -= memory;
+	if (chunk->shared != NULL)
+		shared_frame_release(&chunk->shared);
 	if (class < 0 || pool->spare_bytes + memory > MAX_SPARE_BYTES) {
 		free(chunk);
 		return;
@@ -139,6 +163,16 @@ void sendq_init(struct sendq *q)
 	*q = (struct sendq){ 0 };
 }
 
+static void append(struct sendq *q, struct chunk *chunk)
+{
+	if (q->tail != NULL)
+		q->tail->next = chunk;
+	else
+		q->head = chunk;
+	q->tail = chunk;
+	q->held_bytes += chunk_charge(chunk);
+}
+
 /* Append an empty chunk for a frame that the tail has no room for. */
 static enum rnl_status grow(
     struct sendq *q, struct sendq_pool *pool, const struct sendq_limits *limits, size_t size)
@@ -163,12 +197,7 @@ static enum rnl_status grow(
 	chunk = pool_take(pool, memory);
 	if (chunk == NULL)
 		return RNL_ENOMEM;
-	if (q->tail != NULL)
-		q->tail->next = chunk;
-	else
-		q->head = chunk;
-	q->tail = chunk;
-	q->held_bytes += memory;
+	append(q, chunk);
 	return RNL_OK;
 }
 
@@ -187,6 +216,13 @@ enum rnl_status sendq_reserve(struct sendq *q, struct sendq_pool *pool,
 	return RNL_OK;
 }
 
+uint8_t *sendq_reserved(const struct sendq *q, size_t size)
+{
+	if (q->tail == NULL || !chunk_has_room(q->tail, size))
+		return NULL;
+	return chunk_data(q->tail) + q->tail->used;
+}
+
 void sendq_commit(struct sendq *q, size_t size)
 {
 	struct chunk *chunk = q->tail;
@@ -194,6 +230,62 @@ void sendq_commit(struct sendq *q, size_t size)
 	chunk->used += (uint32_t)size;
 	*chunk_mark(chunk, chunk->n_marks++) = chunk->used;
 	q->n_messages++;
+}
+
+enum rnl_status shared_frame_new(
+    struct sendq_pool *pool, size_t size, struct shared_frame **result, uint8_t **bytes)
+{
+	struct shared_frame *frame;
+	size_t memory = memory_for(size);
+
+	if (memory > pool->max_bytes)
+		return RNL_ETOOBIG;
+	if (memory > pool->max_bytes - pool->held_bytes)
+		return RNL_EFULL;
+	frame = malloc(sizeof(*frame) + size);
+	if (frame == NULL)
+		return RNL_ENOMEM;
+	*frame = (struct shared_frame){ .pool = pool, .n_refs = 1, .size = (uint32_t)size };
+	pool->held_bytes += sizeof(*frame) + size;
+	*bytes = frame->bytes;
+	*result = frame;
+	return RNL_OK;
+}
+
+void shared_frame_release(struct shared_frame **framep)
+{
+	struct shared_frame *frame = *framep;
+
+	*framep = NULL;
+	CHECK(frame->n_refs > 0);
+	if (--frame->n_refs > 0)
+		return;
+	frame->pool->held_bytes -= sizeof(*frame) + frame->size;
+	free(frame);
+}
+
+enum rnl_status sendq_push_shared(struct sendq *q, struct sendq_pool *pool,
+    const struct sendq_limits *limits, struct shared_frame *frame)
+{
+	uint64_t charge = sizeof(struct chunk) + (uint64_t)frame->size;
+	struct chunk *chunk;
+
+	if (charge > limits->max_bytes)
+		return RNL_ETOOBIG;
+	if (q->n_messages >= limits->max_messages ||
+	    charge > limits->max_bytes - q->held_bytes ||
+	    sizeof(*chunk) > pool->max_bytes - pool->held_bytes)
+		return RNL_EFULL;
+	chunk = pool_take(pool, sizeof(*chunk));
+	if (chunk == NULL)
+		return RNL_ENOMEM;
+	frame->n_refs++;
+	chunk->shared = frame;
+	chunk->used = frame->size;
+	chunk->n_marks = 1;
+	append(q, chunk);
+	q->n_messages++;
+	return RNL_OK;
 }
 
 bool sendq_has_room(const struct sendq *q, const struct sendq_limits *limits, size_t size)
@@ -212,7 +304,7 @@ static void drop_head(struct sendq *q, struct sendq_pool *pool)
 	q->head = chunk->next;
 	if (q->head == NULL)
 		q->tail = NULL;
-	q->held_bytes -= chunk_memory(chunk);
+	q->held_bytes -= chunk_charge(chunk);
 	q->n_messages -= chunk->n_marks - chunk->n_gone;
 	pool_give(pool, chunk);
 }
@@ -231,7 +323,7 @@ static void advance(struct sendq *q, struct sendq_pool *pool, size_t n)
 		return;
 	CHECK(chunk != NULL);
 	chunk->sent += (uint32_t)n;
-	while (*chunk_mark(chunk, chunk->n_gone) <= chunk->sent) {
+	while (chunk_next_end(chunk) <= chunk->sent) {
 		chunk->n_gone++;
 		q->n_messages--;
 	}

@@ -9,8 +9,13 @@
  *     [sent|data........|  marks]->[data.....      |marks]
  *
  * Invariants: sent <= used, used + marks <= capacity; only the head has
- * sent > 0; no chunk of a queue is empty or fully sent; held_bytes is the memory
- * of all chunks, bookkeeping included, and never exceeds the limit.
+ * sent > 0; only the tail may be empty, when a reservation was not committed;
+ * held_bytes is the memory of all chunks, bookkeeping included, and never exceeds
+ * the limit.
+ *
+ * A shared frame, one that many queues hold, is a chunk of its own which refers
+ * to it. It counts in full against the limit of each queue, since that is what
+ * the peer has yet to take, and once against the worker's budget.
  *
  * An empty queue holds no memory. Chunks come from the worker's pool, which
  * knows what all queues of the worker hold and refuses beyond its budget.
@@ -25,6 +30,7 @@
 #include <runnel/module.h>
 
 struct chunk;
+struct shared_frame;
 
 struct sendq {
 	struct chunk *head, *tail; /* owned */
@@ -73,8 +79,22 @@ static inline bool sendq_is_empty(const struct sendq *q)
 enum rnl_status sendq_reserve(struct sendq *q, struct sendq_pool *pool,
     const struct sendq_limits *limits, size_t size, uint8_t **frame);
 
-/* The frame last reserved is written: queue it. */
+/* Where the frame last reserved is to be written; NULL: no reservation, or none of this size. */
+uint8_t *sendq_reserved(const struct sendq *q, size_t size);
+
+/* The frame last reserved is written, in size bytes or fewer: queue it. */
 void sendq_commit(struct sendq *q, size_t size);
+
+/* A frame of size bytes for many queues, with one reference; the caller writes it to *bytes. */
+enum rnl_status shared_frame_new(
+    struct sendq_pool *pool, size_t size, struct shared_frame **frame, uint8_t **bytes);
+
+/* Give up the reference of shared_frame_new(). Sets the pointer to NULL. */
+void shared_frame_release(struct shared_frame **frame);
+
+/* Queue a shared frame, which the queue then holds a reference of. As sendq_reserve(). */
+enum rnl_status sendq_push_shared(struct sendq *q, struct sendq_pool *pool,
+    const struct sendq_limits *limits, struct shared_frame *frame);
 
 /* Would the queue's own limits let a frame of this size in? Says nothing of the pool. */
 bool sendq_has_room(const struct sendq *q, const struct sendq_limits *limits, size_t size);

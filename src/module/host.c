@@ -11,6 +11,7 @@
 
 #include "base/panic.h"
 #include "conn/conn.h"
+#include "conn/shared.h"
 #include "module/host.h"
 
 static struct {
@@ -155,6 +156,22 @@ static void host_malformed(
 	    endpoint_format(&conn->peer, peer), msg->id, msg->len, why, rest);
 }
 
+static struct rnl_shared *host_shared_new(uint32_t id, const void *payload, size_t len)
+{
+	return host.table != NULL ? shared_new(host.table, id, payload, len) : NULL;
+}
+
+static void host_each(rnl_visit_f *visit, void *arg)
+{
+	if (host.table != NULL)
+		table_each(host.table, visit, arg);
+}
+
+static size_t host_count(void)
+{
+	return host.table != NULL ? host.table->by_id.n_links : 0;
+}
+
 static struct ev_loop *host_loop(void)
 {
 	return host.loop;
@@ -170,10 +187,18 @@ const struct rnl_host host_table = {
 	.abi_major = RNL_ABI_MAJOR,
 	.abi_minor = RNL_ABI_MINOR,
 	.send = conn_send,
+	.sendv = conn_sendv,
+	.reserve = conn_reserve,
+	.commit = conn_commit,
+	.shared_new = host_shared_new,
+	.send_shared = conn_send_shared,
+	.shared_free = shared_free,
 	.close = host_close,
 	.abort = host_abort,
 	.conn_id = host_conn_id,
 	.conn_find = host_conn_find,
+	.each = host_each,
+	.count = host_count,
 	.conn_peer = host_conn_peer,
 	.conn_listener = host_conn_listener,
 	.data = host_data,

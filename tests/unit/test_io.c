@@ -161,6 +161,107 @@ START_TEST(the_pool_refuses_beyond_its_budget)
 }
 END_TEST
 
+START_TEST(a_shared_frame_is_kept_once_and_sent_to_all)
+{
+	const struct sendq_limits limits = { .max_messages = 100, .max_bytes = 20000 };
+	struct sendq_pool pool;
+	struct sendq queues[2];
+	struct shared_frame *frame;
+	uint64_t held_by_frame;
+	int ends[2][2];
+	char got[4096];
+	uint8_t *bytes;
+	size_t n;
+
+	sendq_pool_init(&pool, UNBOUNDED);
+	ck_assert_int_eq(shared_frame_new(&pool, 1500, &frame, &bytes), RNL_OK);
+	memset(bytes, 's', 1500);
+	held_by_frame = pool.held_bytes;
+	ck_assert_uint_ge(held_by_frame, 1500);
+	for (int i = 0; i < 2; i++) {
+		make_pair(ends[i]);
+		sendq_init(&queues[i]);
+		ck_assert_int_eq(sendq_push_shared(&queues[i], &pool, &limits, frame), RNL_OK);
+	}
+	/* What a receiver costs beyond the frame. */
+	ck_assert_uint_le(pool.held_bytes - held_by_frame, 2 * 64);
+	ck_assert_uint_ge(queues[0].held_bytes, 1500);
+	ck_assert_int_eq(push(&queues[0], &pool, &limits, "own", 3), RNL_OK);
+	ck_assert_int_eq(sendq_push_shared(&queues[0], &pool, &limits, frame), RNL_OK);
+	ck_assert_uint_eq(queues[0].n_messages, 3);
+	shared_frame_release(&frame);
+	ck_assert_ptr_null(frame);
+	ck_assert_int_eq(sendq_drain(&queues[0], &pool, ends[0][0], &n), DRAIN_EMPTY);
+	ck_assert_uint_eq(n, 3003);
+	ck_assert_int_eq(read(ends[0][1], got, sizeof(got)), 3003);
+	ck_assert_int_eq(got[0], 's');
+	ck_assert_mem_eq(got + 1499, "sowns", 5);
+	ck_assert_int_eq(got[3002], 's');
+	ck_assert_uint_ge(pool.held_bytes, held_by_frame);
+	sendq_clear(&queues[1], &pool);
+	sendq_pool_destroy(&pool);
+	for (int i = 0; i < 2; i++) {
+		close(ends[i][0]);
+		close(ends[i][1]);
+	}
+}
+END_TEST
+
+START_TEST(shared_frames_keep_to_the_limits)
+{
+	const struct sendq_limits limits = { .max_messages = 3, .max_bytes = 5000 };
+	struct sendq_pool pool;
+	struct shared_frame *frame, *large;
+	struct sendq q;
+	uint8_t *bytes;
+
+	sendq_pool_init(&pool, 20000);
+	sendq_init(&q);
+	ck_assert_int_eq(shared_frame_new(&pool, 20000, &frame, &bytes), RNL_ETOOBIG);
+	ck_assert_int_eq(shared_frame_new(&pool, 2000, &frame, &bytes), RNL_OK);
+	ck_assert_int_eq(shared_frame_new(&pool, 6000, &large, &bytes), RNL_OK);
+	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, large), RNL_ETOOBIG);
+	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, frame), RNL_OK);
+	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, frame), RNL_OK);
+	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, frame), RNL_EFULL);
+	ck_assert_uint_le(q.held_bytes, limits.max_bytes);
+	sendq_clear(&q, &pool);
+	shared_frame_release(&frame);
+	shared_frame_release(&large);
+	sendq_pool_destroy(&pool);
+}
+END_TEST
+
+START_TEST(an_abandoned_reservation_is_forgotten)
+{
+	struct sendq_pool pool;
+	struct sendq q;
+	uint8_t *frame;
+	int ends[2];
+	char got[16];
+	size_t n;
+
+	make_pair(ends);
+	sendq_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	ck_assert_ptr_null(sendq_reserved(&q, 1));
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000, &frame), RNL_OK);
+	ck_assert_ptr_eq(sendq_reserved(&q, 5000), frame);
+	ck_assert_ptr_null(sendq_reserved(&q, 500000));
+	ck_assert_uint_eq(q.n_messages, 0);
+	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000, &frame), RNL_OK);
+	ck_assert_int_eq(push(&q, &pool, &wide, "abc", 3), RNL_OK);
+	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
+	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 3);
+	ck_assert_mem_eq(got, "abc", 3);
+	sendq_pool_destroy(&pool);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 START_TEST(a_broken_socket_is_told_from_a_full_one)
 {
 	struct sendq_pool pool;
@@ -201,6 +302,20 @@ static uint32_t draw(struct model *model, uint32_t below)
 	return (uint32_t)(model->random >> 33) % below;
 }
 
+static enum rnl_status push_shared(struct sendq *q, struct sendq_pool *pool,
+    const struct sendq_limits *limits, const void *bytes, size_t len)
+{
+	struct shared_frame *frame;
+	enum rnl_status status;
+	uint8_t *at;
+
+	ck_assert_int_eq(shared_frame_new(pool, len, &frame, &at), RNL_OK);
+	memcpy(at, bytes, len);
+	status = sendq_push_shared(q, pool, limits, frame);
+	shared_frame_release(&frame);
+	return status;
+}
+
 static void model_push(struct model *model, struct sendq *q, struct sendq_pool *pool,
     const struct sendq_limits *limits)
 {
@@ -213,7 +328,8 @@ static void model_push(struct model *model, struct sendq *q, struct sendq_pool *
 		return;
 	for (size_t i = 0; i < len; i++)
 		at[i] = (uint8_t)draw(model, 256);
-	status = push(q, pool, limits, at, len);
+	status = draw(model, 4) == 0 ? push_shared(q, pool, limits, at, len)
+				     : push(q, pool, limits, at, len);
 	if (status == RNL_OK) {
 		model->n_bytes += len;
 		model->ends[model->n_frames++] = model->n_bytes;
@@ -274,7 +390,7 @@ START_TEST(random_pushes_and_partial_writes_give_the_same_stream)
 		ck_assert_uint_eq(q.n_messages, model.n_frames - model.n_gone);
 		ck_assert_uint_le(q.n_messages, limits.max_messages);
 		ck_assert_uint_le(q.held_bytes, limits.max_bytes);
-		ck_assert_uint_eq(q.held_bytes, pool.held_bytes);
+		ck_assert_uint_le(q.held_bytes, pool.held_bytes);
 	}
 	while (model.n_read < model.n_bytes) {
 		model_drain(&model, &q, &pool, ends[0]);
@@ -440,6 +556,9 @@ int main(void)
 	tcase_add_test(sendq, held_memory_never_exceeds_the_limit);
 	tcase_add_test(sendq, what_never_fits_is_too_big_and_not_full);
 	tcase_add_test(sendq, the_pool_refuses_beyond_its_budget);
+	tcase_add_test(sendq, a_shared_frame_is_kept_once_and_sent_to_all);
+	tcase_add_test(sendq, shared_frames_keep_to_the_limits);
+	tcase_add_test(sendq, an_abandoned_reservation_is_forgotten);
 	tcase_add_test(sendq, a_broken_socket_is_told_from_a_full_one);
 	tcase_add_loop_test(sendq, random_pushes_and_partial_writes_give_the_same_stream, 0, 8);
 	tcase_add_loop_test(input, any_split_of_the_input_gives_the_same_bytes, 0, 8);

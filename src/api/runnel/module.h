@@ -33,11 +33,13 @@ extern "C" {
 #define RNL_ABI_MAJOR 1
 #define RNL_ABI_MINOR 0
 
-struct ev_loop;   /* of <ev.h> */
-struct rnl_conn;  /* one connection; valid from its open hook to the end of its close hook */
-struct rnl_setup; /* the making of a worker; valid during the configure hook */
-struct rnl_self;  /* the module as the host knows it */
-struct rnl_host;  /* the host's functions */
+struct ev_loop;    /* of <ev.h> */
+struct rnl_conn;   /* one connection; valid from its open hook to the end of its close hook */
+struct rnl_setup;  /* the making of a worker; valid during the configure hook */
+struct rnl_self;   /* the module as the host knows it */
+struct rnl_shared; /* a message for many connections of this worker */
+struct iovec;      /* of <sys/uio.h> */
+struct rnl_host;   /* the host's functions */
 
 /* What comes back from a send and from other calls that can be refused. */
 enum rnl_status {
@@ -71,6 +73,9 @@ struct rnl_msg {
 /* arg is what the route was made with. */
 typedef enum rnl_verdict rnl_handler_f(
     struct rnl_conn *conn, const struct rnl_msg *msg, void *arg);
+
+/* What is done with each connection; arg is the caller's. */
+typedef void rnl_visit_f(struct rnl_conn *conn, void *arg);
 
 /*
  * The place of a handler in the chain of an id. All "before" handlers run first,
@@ -178,10 +183,19 @@ struct rnl_host {
 	uint16_t abi_major, abi_minor;
 	enum rnl_status (*send)(
 	    struct rnl_conn *conn, uint32_t id, const void *payload, size_t len);
+	enum rnl_status (*sendv)(
+	    struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts);
+	enum rnl_status (*reserve)(struct rnl_conn *conn, size_t len, void **payload);
+	enum rnl_status (*commit)(struct rnl_conn *conn, uint32_t id, size_t len);
+	struct rnl_shared *(*shared_new)(uint32_t id, const void *payload, size_t len);
+	enum rnl_status (*send_shared)(struct rnl_conn *conn, struct rnl_shared *shared);
+	void (*shared_free)(struct rnl_shared *shared);
 	void (*close)(struct rnl_conn *conn);
 	void (*abort)(struct rnl_conn *conn);
 	uint64_t (*conn_id)(const struct rnl_conn *conn);
 	struct rnl_conn *(*conn_find)(uint64_t id);
+	void (*each)(rnl_visit_f *visit, void *arg);
+	size_t (*count)(void);
 	const char *(*conn_peer)(const struct rnl_conn *conn);
 	const char *(*conn_listener)(const struct rnl_conn *conn);
 	void *(*data)(struct rnl_self *self, const struct rnl_conn *conn);
@@ -228,6 +242,65 @@ static inline enum rnl_status rnl_send(
     struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
 {
 	return rnl_link.host->send(conn, id, payload, len);
+}
+
+/* The same, with the payload gathered from n_parts parts. */
+static inline enum rnl_status rnl_sendv(
+    struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts)
+{
+	return rnl_link.host->sendv(conn, id, parts, n_parts);
+}
+
+/*
+ * The same without a copy: find room for a payload of len bytes, write it to *payload, which is
+ * not aligned, then commit. Nothing may be sent to conn in between, and the handler may not
+ * return; a reservation that is not committed is forgotten.
+ */
+static inline enum rnl_status rnl_reserve(struct rnl_conn *conn, size_t len, void **payload)
+{
+	return rnl_link.host->reserve(conn, len, payload);
+}
+
+/* Queue the reserved message. len is what was reserved, or less. */
+static inline enum rnl_status rnl_commit(struct rnl_conn *conn, uint32_t id, size_t len)
+{
+	return rnl_link.host->commit(conn, id, len);
+}
+
+/*
+ * A message for many connections of this worker, in one copy. NULL: no memory, or the worker's
+ * budget is used up. The module's until rnl_shared_free().
+ */
+static inline struct rnl_shared *rnl_shared_new(uint32_t id, const void *payload, size_t len)
+{
+	return rnl_link.host->shared_new(id, payload, len);
+}
+
+/* As rnl_send(): the connection's queue holds a reference and a few bytes of bookkeeping. */
+static inline enum rnl_status rnl_send_shared(struct rnl_conn *conn, struct rnl_shared *shared)
+{
+	return rnl_link.host->send_shared(conn, shared);
+}
+
+/* The module is done with it; queues that hold it keep it until it is sent. */
+static inline void rnl_shared_free(struct rnl_shared *shared)
+{
+	rnl_link.host->shared_free(shared);
+}
+
+/*
+ * Visit each connection of this worker, closing ones too, of all listeners. The visitor may send,
+ * close and abort.
+ */
+static inline void rnl_each(rnl_visit_f *visit, void *arg)
+{
+	rnl_link.host->each(visit, arg);
+}
+
+/* How many connections this worker has. */
+static inline size_t rnl_count(void)
+{
+	return rnl_link.host->count();
 }
 
 /*
