@@ -44,43 +44,48 @@ static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, siz
 }
 
 /* Reserve size bytes, or queue a shared frame where there is one. */
-static enum rnl_status try_join(
-    struct rnl_conn *conn, size_t size, struct shared_frame *shared, uint8_t **frame)
+static enum rnl_status try_join(struct rnl_conn *conn, size_t size, struct shared_frame *shared)
 {
 	const struct sendq_limits *limits = &conn->listener->limits;
-	struct sendq_pool *pool = &conn->table->pool;
+	struct chunk_pool *pool = &conn->table->pool;
 
 	if (shared != NULL)
 		return sendq_push_shared(&conn->out, pool, limits, shared);
-	return sendq_reserve(&conn->out, pool, limits, size, frame);
+	return sendq_reserve(&conn->out, pool, limits, size);
 }
 
 /* On a full queue one drain is tried before the refusal. */
-static enum rnl_status join(
-    struct rnl_conn *conn, size_t size, struct shared_frame *shared, uint8_t **frame)
+static enum rnl_status drain_and_join(
+    struct rnl_conn *conn, size_t size, struct shared_frame *shared)
+{
+	enum rnl_status status;
+
+	conn_drain(conn);
+	if (conn->state != CONN_OPEN)
+		return RNL_ECLOSED;
+	status = try_join(conn, size, shared);
+	return status == RNL_OK ? RNL_OK : refuse(conn, status, size);
+}
+
+static inline enum rnl_status join(
+    struct rnl_conn *conn, size_t size, struct shared_frame *shared)
 {
 	enum rnl_status status;
 
 	if (conn->state != CONN_OPEN)
 		return RNL_ECLOSED;
-	status = try_join(conn, size, shared, frame);
-	if (status == RNL_EFULL) {
-		conn_drain(conn);
-		if (conn->state != CONN_OPEN)
-			return RNL_ECLOSED;
-		status = try_join(conn, size, shared, frame);
-	}
-	return status == RNL_OK ? RNL_OK : refuse(conn, status, size);
+	status = try_join(conn, size, shared);
+	return status == RNL_EFULL ? drain_and_join(conn, size, shared) : status;
 }
 
-/* Find room for a payload of len bytes; *frame is where its frame begins. */
-static enum rnl_status reserve(struct rnl_conn *conn, size_t len, uint8_t **frame)
+/* Find room for a payload of len bytes; its frame begins at conn->out.at. */
+static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 {
 	const struct framing *framing = conn->listener->framing;
 
 	if (len > framing->max_payload)
 		return RNL_ETOOBIG;
-	return join(conn, len + framing_overhead(framing), NULL, frame);
+	return join(conn, len + framing_overhead(framing), NULL);
 }
 
 /* A frame joined the queue: see that it is drained. */
@@ -92,25 +97,29 @@ static void queued(struct rnl_conn *conn)
 }
 
 /* The payload stands in the reserved frame: queue it. */
-static void commit(struct rnl_conn *conn, uint8_t *frame, uint32_t id, size_t len)
+static void commit(struct rnl_conn *conn, uint32_t id, size_t len)
 {
 	const struct framing *framing = conn->listener->framing;
 
-	framing->seal(frame, id, len);
+	framing->seal(conn->out.at, id, len);
 	sendq_commit(&conn->out, len + framing_overhead(framing));
 	queued(conn);
 }
 
+static uint8_t *reserved_payload(const struct rnl_conn *conn)
+{
+	return conn->out.at + conn->listener->framing->head;
+}
+
 enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
 {
-	uint8_t *frame;
-	enum rnl_status status = reserve(conn, len, &frame);
+	enum rnl_status status = reserve(conn, len);
 
 	if (status != RNL_OK)
 		return status;
 	if (len > 0)
-		memcpy(frame + conn->listener->framing->head, payload, len);
-	commit(conn, frame, id, len);
+		memcpy(reserved_payload(conn), payload, len);
+	commit(conn, id, len);
 	return RNL_OK;
 }
 
@@ -119,52 +128,48 @@ enum rnl_status conn_sendv(
 {
 	enum rnl_status status;
 	size_t len = 0;
-	uint8_t *frame, *at;
+	uint8_t *at;
 
 	for (size_t i = 0; i < n_parts; i++) {
 		if (parts[i].iov_len > UINT32_MAX - len)
 			return RNL_ETOOBIG;
 		len += parts[i].iov_len;
 	}
-	status = reserve(conn, len, &frame);
+	status = reserve(conn, len);
 	if (status != RNL_OK)
 		return status;
-	at = frame + conn->listener->framing->head;
+	at = reserved_payload(conn);
 	for (size_t i = 0; i < n_parts; i++) {
 		if (parts[i].iov_len > 0)
 			memcpy(at, parts[i].iov_base, parts[i].iov_len);
 		at += parts[i].iov_len;
 	}
-	commit(conn, frame, id, len);
+	commit(conn, id, len);
 	return RNL_OK;
 }
 
 enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload)
 {
-	uint8_t *frame;
-	enum rnl_status status = reserve(conn, len, &frame);
+	enum rnl_status status = reserve(conn, len);
 
 	if (status == RNL_OK)
-		*payload = frame + conn->listener->framing->head;
+		*payload = reserved_payload(conn);
 	return status;
 }
 
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len)
 {
-	size_t size = len + framing_overhead(conn->listener->framing);
-	uint8_t *frame;
-
 	if (conn->state != CONN_OPEN)
 		return RNL_ECLOSED;
-	frame = sendq_reserved(&conn->out, size);
-	CHECK(frame != NULL);
-	commit(conn, frame, id, len);
+	/* What was reserved is there still, or a module has committed more than it reserved. */
+	CHECK(sendq_tail_has_room(&conn->out, len + framing_overhead(conn->listener->framing)));
+	commit(conn, id, len);
 	return RNL_OK;
 }
 
 enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, size_t size)
 {
-	enum rnl_status status = join(conn, size, frame, NULL);
+	enum rnl_status status = join(conn, size, frame);
 
 	if (status == RNL_OK)
 		queued(conn);

@@ -10,7 +10,7 @@
 #define MAX_FRAMINGS 16
 
 struct rnl_shared {
-	struct sendq_pool *pool; /* borrowed */
+	struct chunk_pool *pool; /* borrowed */
 	size_t len;              /* of the payload */
 	uint32_t id;
 	unsigned int n_frames;
@@ -26,18 +26,17 @@ static enum rnl_status add_frame(
 {
 	struct shared_frame *frame;
 	enum rnl_status status;
-	uint8_t *bytes;
 
 	if (shared->len > framing->max_payload)
 		return RNL_ETOOBIG;
-	status = shared_frame_new(
-	    shared->pool, shared->len + framing_overhead(framing), &frame, &bytes);
+	status =
+	    shared_frame_new(shared->pool, shared->len + framing_overhead(framing), &frame);
 	if (status != RNL_OK)
 		return status;
-	framing_encode(framing, bytes, shared->id, payload, shared->len);
+	framing_encode(framing, frame->bytes, shared->id, payload, shared->len);
 	shared->frames[shared->n_frames].framing = framing;
 	shared->frames[shared->n_frames].frame = frame;
-	shared->frames[shared->n_frames].payload = bytes + framing->head;
+	shared->frames[shared->n_frames].payload = frame->bytes + framing->head;
 	shared->n_frames++;
 	return RNL_OK;
 }

@@ -120,7 +120,7 @@ enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
 	list_init(&table->conns);
 	list_init(&table->agenda);
 	wheel_init(&table->wheel, table->now_ms);
-	sendq_pool_init(&table->pool, max_send_bytes);
+	chunk_pool_init(&table->pool, max_send_bytes);
 	start_watchers(table);
 	*result = table;
 	return STATUS_OK;
@@ -173,7 +173,7 @@ void table_destroy(struct conn_table **tablep)
 	ev_check_stop(table->loop, &table->after_sleep);
 	ev_idle_stop(table->loop, &table->no_sleep);
 	ev_timer_stop(table->loop, &table->tick);
-	sendq_pool_destroy(&table->pool);
+	chunk_pool_destroy(&table->pool);
 	hash_destroy(&table->by_id);
 	free(table);
 	*tablep = NULL;

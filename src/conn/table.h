@@ -40,7 +40,7 @@ struct conn_table {
 	struct hash by_id;  /* those that modules may know */
 	struct link agenda; /* by rnl_conn.turn */
 	struct wheel wheel;
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	bool is_pool_short; /* the pool refused a send and has not fallen to half since */
 	size_t n_data;      /* pointers that modules have in each connection */
 	struct log_cap violations; /* log lines on frames that break the protocol */

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += src/io/libio.a
 src_io_libio_a_SOURCES = \
+	src/io/chunk.c src/io/chunk.h \
 	src/io/endpoint.c src/io/endpoint.h \
 	src/io/input.c src/io/input.h \
 	src/io/listen.c src/io/listen.h \

@@ -29,29 +29,28 @@ static void make_pair(int ends[2])
 	ck_assert_int_eq(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
 }
 
-static enum rnl_status push(struct sendq *q, struct sendq_pool *pool,
+static enum rnl_status push(struct sendq *q, struct chunk_pool *pool,
     const struct sendq_limits *limits, const void *bytes, size_t len)
 {
-	uint8_t *frame;
-	enum rnl_status status = sendq_reserve(q, pool, limits, len, &frame);
+	enum rnl_status status = sendq_reserve(q, pool, limits, len);
 
 	if (status != RNL_OK)
 		return status;
-	memcpy(frame, bytes, len);
+	memcpy(q->at, bytes, len);
 	sendq_commit(q, len);
 	return RNL_OK;
 }
 
 START_TEST(an_empty_queue_holds_no_memory)
 {
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
 	int ends[2];
 	char got[8];
 	size_t n;
 
 	make_pair(ends);
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	ck_assert_int_eq(push(&q, &pool, &wide, "abc", 3), RNL_OK);
 	ck_assert_int_eq(push(&q, &pool, &wide, "defg", 4), RNL_OK);
@@ -65,7 +64,7 @@ START_TEST(an_empty_queue_holds_no_memory)
 	ck_assert_uint_eq(pool.held_bytes, 0);
 	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 7);
 	ck_assert_mem_eq(got, "abcdefg", 7);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -74,10 +73,10 @@ END_TEST
 START_TEST(the_limit_of_messages_is_exact)
 {
 	const struct sendq_limits limits = { .max_messages = 3, .max_bytes = UNBOUNDED };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
 
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	for (int i = 0; i < 3; i++) {
 		ck_assert(sendq_has_room(&q, &limits, 1));
@@ -87,7 +86,7 @@ START_TEST(the_limit_of_messages_is_exact)
 	ck_assert_int_eq(push(&q, &pool, &limits, "x", 1), RNL_EFULL);
 	ck_assert_uint_eq(q.n_messages, 3);
 	sendq_clear(&q, &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 }
 END_TEST
 
@@ -95,11 +94,11 @@ START_TEST(held_memory_never_exceeds_the_limit)
 {
 	static const char bytes[300];
 	const struct sendq_limits limits = { .max_messages = UNBOUNDED, .max_bytes = 10000 };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
 	size_t n_taken = 0;
 
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	for (;;) {
 		bool has_room = sendq_has_room(&q, &limits, sizeof(bytes));
@@ -116,7 +115,7 @@ START_TEST(held_memory_never_exceeds_the_limit)
 	/* Bookkeeping is small beside what it keeps. */
 	ck_assert_uint_ge(n_taken * sizeof(bytes), limits.max_bytes * 8 / 10);
 	sendq_clear(&q, &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 }
 END_TEST
 
@@ -124,30 +123,29 @@ START_TEST(what_never_fits_is_too_big_and_not_full)
 {
 	static const char bytes[4096];
 	const struct sendq_limits limits = { .max_messages = 2, .max_bytes = 4096 };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
-	uint8_t *frame;
 
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, sizeof(bytes)), RNL_ETOOBIG);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 2000), RNL_OK);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 2000), RNL_OK);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, sizeof(bytes)), RNL_ETOOBIG);
-	ck_assert_int_eq(sendq_reserve(&q, &pool, &limits, SIZE_MAX - 3, &frame), RNL_ETOOBIG);
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &limits, SIZE_MAX - 3), RNL_ETOOBIG);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 1), RNL_EFULL);
 	sendq_clear(&q, &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 }
 END_TEST
 
 START_TEST(the_pool_refuses_beyond_its_budget)
 {
 	static const char bytes[900];
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq one, other;
 
-	sendq_pool_init(&pool, 4096);
+	chunk_pool_init(&pool, 4096);
 	sendq_init(&one);
 	sendq_init(&other);
 	while (push(&one, &pool, &wide, bytes, sizeof(bytes)) == RNL_OK)
@@ -157,25 +155,24 @@ START_TEST(the_pool_refuses_beyond_its_budget)
 	sendq_clear(&one, &pool);
 	ck_assert_int_eq(push(&other, &pool, &wide, bytes, sizeof(bytes)), RNL_OK);
 	sendq_clear(&other, &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 }
 END_TEST
 
 START_TEST(a_shared_frame_is_kept_once_and_sent_to_all)
 {
 	const struct sendq_limits limits = { .max_messages = 100, .max_bytes = 20000 };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq queues[2];
 	struct shared_frame *frame;
 	uint64_t held_by_frame;
 	int ends[2][2];
 	char got[4096];
-	uint8_t *bytes;
 	size_t n;
 
-	sendq_pool_init(&pool, UNBOUNDED);
-	ck_assert_int_eq(shared_frame_new(&pool, 1500, &frame, &bytes), RNL_OK);
-	memset(bytes, 's', 1500);
+	chunk_pool_init(&pool, UNBOUNDED);
+	ck_assert_int_eq(shared_frame_new(&pool, 1500, &frame), RNL_OK);
+	memset(frame->bytes, 's', 1500);
 	held_by_frame = pool.held_bytes;
 	ck_assert_uint_ge(held_by_frame, 1500);
 	for (int i = 0; i < 2; i++) {
@@ -199,7 +196,7 @@ START_TEST(a_shared_frame_is_kept_once_and_sent_to_all)
 	ck_assert_int_eq(got[3002], 's');
 	ck_assert_uint_ge(pool.held_bytes, held_by_frame);
 	sendq_clear(&queues[1], &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 	for (int i = 0; i < 2; i++) {
 		close(ends[i][0]);
 		close(ends[i][1]);
@@ -210,16 +207,15 @@ END_TEST
 START_TEST(shared_frames_keep_to_the_limits)
 {
 	const struct sendq_limits limits = { .max_messages = 3, .max_bytes = 5000 };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct shared_frame *frame, *large;
 	struct sendq q;
-	uint8_t *bytes;
 
-	sendq_pool_init(&pool, 20000);
+	chunk_pool_init(&pool, 20000);
 	sendq_init(&q);
-	ck_assert_int_eq(shared_frame_new(&pool, 20000, &frame, &bytes), RNL_ETOOBIG);
-	ck_assert_int_eq(shared_frame_new(&pool, 2000, &frame, &bytes), RNL_OK);
-	ck_assert_int_eq(shared_frame_new(&pool, 6000, &large, &bytes), RNL_OK);
+	ck_assert_int_eq(shared_frame_new(&pool, 20000, &frame), RNL_ETOOBIG);
+	ck_assert_int_eq(shared_frame_new(&pool, 2000, &frame), RNL_OK);
+	ck_assert_int_eq(shared_frame_new(&pool, 6000, &large), RNL_OK);
 	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, large), RNL_ETOOBIG);
 	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, frame), RNL_OK);
 	ck_assert_int_eq(sendq_push_shared(&q, &pool, &limits, frame), RNL_OK);
@@ -228,35 +224,33 @@ START_TEST(shared_frames_keep_to_the_limits)
 	sendq_clear(&q, &pool);
 	shared_frame_release(&frame);
 	shared_frame_release(&large);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 }
 END_TEST
 
 START_TEST(an_abandoned_reservation_is_forgotten)
 {
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
-	uint8_t *frame;
 	int ends[2];
 	char got[16];
 	size_t n;
 
 	make_pair(ends);
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
-	ck_assert_ptr_null(sendq_reserved(&q, 1));
-	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000, &frame), RNL_OK);
-	ck_assert_ptr_eq(sendq_reserved(&q, 5000), frame);
-	ck_assert_ptr_null(sendq_reserved(&q, 500000));
+	ck_assert(!sendq_tail_has_room(&q, 0));
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000), RNL_OK);
+	ck_assert(sendq_tail_has_room(&q, 5000));
 	ck_assert_uint_eq(q.n_messages, 0);
 	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000, &frame), RNL_OK);
+	ck_assert_int_eq(sendq_reserve(&q, &pool, &wide, 5000), RNL_OK);
 	ck_assert_int_eq(push(&q, &pool, &wide, "abc", 3), RNL_OK);
 	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
 	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 3);
 	ck_assert_mem_eq(got, "abc", 3);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -264,20 +258,20 @@ END_TEST
 
 START_TEST(a_broken_socket_is_told_from_a_full_one)
 {
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
 	int ends[2];
 	size_t n;
 
 	make_pair(ends);
 	close(ends[1]);
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	ck_assert_int_eq(push(&q, &pool, &wide, "x", 1), RNL_OK);
 	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_FAILED);
 	ck_assert_int_eq(errno, EPIPE);
 	sendq_clear(&q, &pool);
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 	close(ends[0]);
 }
 END_TEST
@@ -302,21 +296,20 @@ static uint32_t draw(struct model *model, uint32_t below)
 	return (uint32_t)(model->random >> 33) % below;
 }
 
-static enum rnl_status push_shared(struct sendq *q, struct sendq_pool *pool,
+static enum rnl_status push_shared(struct sendq *q, struct chunk_pool *pool,
     const struct sendq_limits *limits, const void *bytes, size_t len)
 {
 	struct shared_frame *frame;
 	enum rnl_status status;
-	uint8_t *at;
 
-	ck_assert_int_eq(shared_frame_new(pool, len, &frame, &at), RNL_OK);
-	memcpy(at, bytes, len);
+	ck_assert_int_eq(shared_frame_new(pool, len, &frame), RNL_OK);
+	memcpy(frame->bytes, bytes, len);
 	status = sendq_push_shared(q, pool, limits, frame);
 	shared_frame_release(&frame);
 	return status;
 }
 
-static void model_push(struct model *model, struct sendq *q, struct sendq_pool *pool,
+static void model_push(struct model *model, struct sendq *q, struct chunk_pool *pool,
     const struct sendq_limits *limits)
 {
 	static const uint32_t sizes[] = { 1, 20, 300, 5000, 70000 };
@@ -338,7 +331,7 @@ static void model_push(struct model *model, struct sendq *q, struct sendq_pool *
 	}
 }
 
-static void model_drain(struct model *model, struct sendq *q, struct sendq_pool *pool, int fd)
+static void model_drain(struct model *model, struct sendq *q, struct chunk_pool *pool, int fd)
 {
 	enum drain drain;
 	size_t n;
@@ -369,12 +362,12 @@ START_TEST(random_pushes_and_partial_writes_give_the_same_stream)
 	struct model model = { .bytes = malloc(MODEL_BYTES),
 		.ends = malloc(MODEL_FRAMES * sizeof(size_t)),
 		.random = (uint64_t)_i + 1 };
-	struct sendq_pool pool;
+	struct chunk_pool pool;
 	struct sendq q;
 	int ends[2];
 
 	make_pair(ends);
-	sendq_pool_init(&pool, UNBOUNDED);
+	chunk_pool_init(&pool, UNBOUNDED);
 	sendq_init(&q);
 	for (int i = 0; i < 20000; i++) {
 		switch (draw(&model, 4)) {
@@ -398,7 +391,7 @@ START_TEST(random_pushes_and_partial_writes_give_the_same_stream)
 	}
 	ck_assert_uint_gt(model.n_frames, 1000);
 	ck_assert(sendq_is_empty(&q));
-	sendq_pool_destroy(&pool);
+	chunk_pool_destroy(&pool);
 	free(model.bytes);
 	free(model.ends);
 	close(ends[0]);
