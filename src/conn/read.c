@@ -102,12 +102,13 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 	size_t max_message = conn->listener->settings->max_message;
 	enum decode decode = DECODE_FRAME;
 	struct frame frame = { 0 };
+	/* A large frame is served whole, so at may go beyond. */
+	size_t most = view->len < CONN_TURN_BYTES ? view->len : CONN_TURN_BYTES;
 	unsigned int n_frames = 0;
 	size_t at = 0;
 
 	conn->table->current = conn;
-	while (
-	    conn->state == CONN_OPEN && n_frames < CONN_TURN_FRAMES && at < CONN_TURN_BYTES) {
+	while (conn->state == CONN_OPEN && at < most && n_frames < CONN_TURN_FRAMES) {
 		if (must_pause(conn) || conn->is_paused)
 			break;
 		decode = framing->decode(view->bytes + at, view->len - at, max_message, &frame);
