@@ -17,9 +17,8 @@ void chunk_pool_init(struct chunk_pool *pool, uint64_t max_bytes)
 	*pool = (struct chunk_pool){ .max_bytes = max_bytes };
 }
 
-void chunk_pool_destroy(struct chunk_pool *pool)
+void chunk_pool_rest(struct chunk_pool *pool)
 {
-	CHECK(pool->held_bytes == 0);
 	for (int i = 0; i < CHUNK_N_CLASSES; i++) {
 		while (pool->spare[i] != NULL) {
 			struct chunk *chunk = pool->spare[i];
@@ -29,6 +28,12 @@ void chunk_pool_destroy(struct chunk_pool *pool)
 		}
 	}
 	pool->spare_bytes = 0;
+}
+
+void chunk_pool_destroy(struct chunk_pool *pool)
+{
+	CHECK(pool->held_bytes == 0);
+	chunk_pool_rest(pool);
 }
 
 size_t chunk_memory_of_class(size_t least, size_t held_bytes)

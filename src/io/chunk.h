@@ -57,6 +57,9 @@ struct chunk_pool {
 
 void chunk_pool_init(struct chunk_pool *pool, uint64_t max_bytes);
 
+/* Free the chunks that are kept for the next queue. */
+void chunk_pool_rest(struct chunk_pool *pool);
+
 /* Nothing may be held. */
 void chunk_pool_destroy(struct chunk_pool *pool);
 

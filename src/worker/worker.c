@@ -18,6 +18,7 @@
 #include "settings/settings.h"
 #include "worker/channel.h"
 #include "worker/limits.h"
+#include "worker/trim.h"
 #include "worker/worker.h"
 
 struct worker {
@@ -31,6 +32,7 @@ struct worker {
 	ev_io channel;
 	ev_signal term;
 	ev_timer deadline; /* of a graceful stop */
+	struct trim trim;
 };
 
 /* What goes wrong here would go wrong again the next time. */
@@ -183,6 +185,7 @@ static void watch_control(struct worker *worker)
 	ev_signal_init(&worker->term, on_term, SIGTERM);
 	ev_signal_start(worker->loop, &worker->term);
 	ev_init(&worker->deadline, on_deadline);
+	trim_start(&worker->trim, worker->loop, &worker->table->pool);
 }
 
 static void start_accepting(struct worker *worker)
@@ -209,6 +212,7 @@ static void start_modules(struct worker *worker)
 
 static void finish(struct worker *worker)
 {
+	trim_stop(&worker->trim, worker->loop);
 	modules_stop(worker->modules);
 	host_attach(NULL, NULL);
 	table_destroy(&worker->table);
