@@ -16,6 +16,7 @@ static struct {
 	struct reason *why;
 } parsing;
 
+PRINTF_LIKE(2, 0)
 static void take_error(cfg_t *cfg, const char *fmt, va_list args)
 {
 	const char *title = cfg_title(cfg);
@@ -99,27 +100,25 @@ static cfg_t *make_root(const struct outline *outline)
 enum status conf_parse(
     const struct outline *outline, const char *text, struct cfg_t **conf, struct reason *why)
 {
-	/* What libconfuse fails at without a word. */
-	reason_set(why, "%s: out of memory", outline->path);
+	why->text[0] = '\0';
 	parsing.path = outline->path;
 	parsing.why = why;
 	*conf = make_root(outline);
-	if (*conf == NULL)
-		return STATUS_INVALID;
-	cfg_set_error_function(*conf, take_error);
-	if (cfg_parse_buf(*conf, text) == CFG_SUCCESS)
-		return STATUS_OK;
+	if (*conf != NULL) {
+		cfg_set_error_function(*conf, take_error);
+		if (cfg_parse_buf(*conf, text) == CFG_SUCCESS)
+			return STATUS_OK;
+	}
+	/* libconfuse has a word for all else. */
+	if (why->text[0] == '\0')
+		reason_set(why, "%s: out of memory", outline->path);
 	conf_destroy(conf);
 	return STATUS_INVALID;
 }
 
-/* NULL: the section does not set it. */
 static cfg_opt_t *find_option(
     struct cfg_t *conf, const struct outline_section *section, const char *key)
 {
-	/* libconfuse calls it an error to be asked for an option that it does not know. */
-	if (outline_key(section, key) == NULL)
-		return NULL;
 	if (section->kind != OPTION_GLOBAL)
 		conf = cfg_gettsec(conf, option_section_name(section->kind), section->name);
 	return cfg_getopt(conf, key);

@@ -20,7 +20,7 @@ struct outline_section;
 enum status conf_parse(const struct outline *outline, const char *text, struct cfg_t **conf,
     struct reason *why) MUST_CHECK;
 
-/* Values of a key; 0: it is not set, or set to an empty list. */
+/* Values of a key that the section sets; 0: it is set to an empty list. */
 size_t conf_count(struct cfg_t *conf, const struct outline_section *section, const char *key);
 
 /* The value at index, which is below conf_count(). Borrowed. */

@@ -76,7 +76,7 @@ static enum status load_option(struct loader *loader, const struct outline_secti
 	};
 	enum status status;
 	char **list, *text = NULL;
-	int64_t number = 0;
+	int64_t number;
 	size_t n;
 
 	/* A list that is refused halfway is freed with the settings. */
@@ -88,7 +88,8 @@ static enum status load_option(struct loader *loader, const struct outline_secti
 		option_set_text(option, base, text);
 	} else {
 		status = item_number(&item, &number, loader->why);
-		option_set_number(option, base, number);
+		if (status == STATUS_OK)
+			option_set_number(option, base, number);
 	}
 	return status;
 }

@@ -1,3 +1,6 @@
+# What links to the room.
+settings_libs = src/settings/libsettings.a src/base/libbase.a $(CONFUSE_LIBS)
+
 noinst_LIBRARIES += src/settings/libsettings.a
 src_settings_libsettings_a_SOURCES = \
 	src/settings/address.c src/settings/address.h \
@@ -15,3 +18,16 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/value.c src/settings/value.h
 src_settings_libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_DIR='"$(modulesdir)"'
 src_settings_libsettings_a_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-settings
+TESTS += tests/unit/test-settings
+tests_unit_test_settings_SOURCES = \
+	tests/unit/test_settings.c \
+	tests/unit/settings_bad.c \
+	tests/unit/settings_offer.c tests/unit/settings_offer.h
+tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)
+tests_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_settings_LDADD = $(settings_libs) $(CHECK_LIBS)
+endif
+EXTRA_DIST += conf/runnel.conf conf/minimal.conf

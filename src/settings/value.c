@@ -171,7 +171,7 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 	case VALUE_PATH:
 		append(buf, "an absolute path");
 		if (rule->words != NULL) {
-			append(buf, ", ");
+			append(buf, "%s", rule->words[1] == NULL ? " or " : ", ");
 			append_words(buf, rule->words);
 		}
 		break;
