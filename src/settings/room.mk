@@ -30,4 +30,13 @@ tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)
 tests_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_settings_LDADD = $(settings_libs) $(CHECK_LIBS)
 endif
+
+check_PROGRAMS += tests/lint/options-list
+tests_lint_options_list_SOURCES = tests/lint/options_list.c
+tests_lint_options_list_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)
+tests_lint_options_list_LDADD = $(settings_libs)
+dist_check_SCRIPTS += tests/lint/options.sh
+TESTS += tests/lint/options.sh
+
+dist_man_MANS += man/runnel.conf.5
 EXTRA_DIST += conf/runnel.conf conf/minimal.conf

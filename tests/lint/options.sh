@@ -1,0 +1,61 @@
+#!/bin/sh
+# Each option is in the table of src/settings, in runnel.conf(5) and in the annotated sample,
+# in the same section, with the same default; the manual also has its values and whether a
+# reload takes it over.
+#
+# make check runs it in the build folder, where tests/lint/options-list is, with srcdir set.
+set -eu
+
+srcdir=${srcdir:-.}
+work=$(mktemp -d "${TMPDIR:-/tmp}/runnel-lint.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+tests/lint/options-list | sort >"$work/table"
+cut -f 1-3 "$work/table" >"$work/table-defaults"
+
+# In the manual: ".Sh DAEMON OPTIONS" and so on, ".It Ic name", and three lines of fixed form.
+awk '
+function finish() {
+    if (name != "")
+        print section "\t" name "\t" standard "\t" values "\t" reload
+    name = standard = values = reload = ""
+}
+/^\.Sh / || /^\.It / || /^\.El/ { finish() }
+/^\.Sh / { section = $3 ~ /OPTIONS|SECTIONS/ ? tolower($2) : "" }
+/^\.It Ic / && section != "" { name = $3 }
+/^Default: / { standard = $0 }
+/^Values: / { values = $0 }
+/^Reload: / { reload = $0 }
+' "$srcdir/man/runnel.conf.5" | sort >"$work/manual"
+
+# In the sample: "name = default", or "#name = default"; the first of its kind counts.
+awk '
+/^#?(module|listen) / { section = $1; sub(/^#/, "", section) }
+/^#?}/ || /^#?(module|listen) .*}/ { section = "" }
+/^ *#?[a-z-]+ = / {
+    name = $1
+    sub(/^#/, "", name)
+    standard = $0
+    sub(/^[^=]*= /, "", standard)
+    if (standard != "\"\"")
+        gsub(/"/, "", standard)
+    place = (section == "" ? "daemon" : section) "\t" name
+    if (!(place in seen))
+        print place "\tDefault: " standard "."
+    seen[place] = 1
+}
+' "$srcdir/conf/runnel.conf" | sort >"$work/sample"
+
+# What has to be given has no default; the sample gives something.
+awk -F '\t' '
+NR == FNR { none[$1, $2] = $3 == "Default: none."; next }
+none[$1, $2] { $3 = "Default: none." }
+{ print $1 "\t" $2 "\t" $3 }
+' "$work/table-defaults" "$work/sample" >"$work/sample-defaults"
+
+status=0
+diff -u --label "options.c" --label "runnel.conf(5)" "$work/table" "$work/manual" || status=1
+diff -u --label "options.c" --label "conf/runnel.conf" \
+    "$work/table-defaults" "$work/sample-defaults" || status=1
+[ -s "$work/table" ] || status=1
+exit $status

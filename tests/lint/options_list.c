@@ -1,0 +1,39 @@
+/*
+ * Lists the table of options, for options.sh: what the manual and the sample have
+ * to say of each. One line an option: section, name, default, values, reload.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "settings/options.h"
+
+/* The texts show where modules go when configure is told nothing else. */
+#define SHOWN_MODULE_DIR "/usr/local/lib/runnel/modules"
+
+static const char *standard_of(const struct option *option)
+{
+	if (option->standard == NULL)
+		return "none";
+	if (strcmp(option->standard, MODULE_DIR) == 0)
+		return SHOWN_MODULE_DIR;
+	return option->standard[0] == '\0' ? "\"\"" : option->standard;
+}
+
+int main(void)
+{
+	char values[VALUE_RULE_SIZE];
+
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option *option = &options[i];
+
+		printf("%s\t%s\tDefault: %s.\tValues: %s%s.\tReload: %s.\n",
+		    option->section == OPTION_GLOBAL ? "daemon"
+						     : option_section_name(option->section),
+		    option->name, standard_of(option), option->is_list ? "one or more: " : "",
+		    value_describe(&option->rule, values),
+		    option->is_reloadable ? "yes" : "no");
+	}
+	return 0;
+}
