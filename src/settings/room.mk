@@ -39,4 +39,3 @@ dist_check_SCRIPTS += tests/lint/options.sh
 TESTS += tests/lint/options.sh
 
 dist_man_MANS += man/runnel.conf.5
-EXTRA_DIST += conf/runnel.conf conf/minimal.conf
