@@ -1,0 +1,3 @@
+# The floor of the comparisons; the bench room's system test drives it too.
+noinst_PROGRAMS += contrib/bench/floor
+contrib_bench_floor_SOURCES = contrib/bench/floor.c
