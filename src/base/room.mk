@@ -15,7 +15,14 @@ src_base_libbase_a_SOURCES = \
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test-base
 TESTS += tests/unit/test-base
-tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_SOURCES = \
+	tests/unit/test_base.c tests/unit/test_base.h \
+	tests/unit/test_base_hash.c \
+	tests/unit/test_base_list.c \
+	tests/unit/test_base_memory.c \
+	tests/unit/test_base_panic.c \
+	tests/unit/test_base_status.c \
+	tests/unit/test_base_units.c
 tests_unit_test_base_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_base_LDADD = src/base/libbase.a $(CHECK_LIBS)
 endif

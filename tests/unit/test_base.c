@@ -1,32 +1,24 @@
 /*
- * base: units, the wheel, the hash table, the log.
+ * base: all of its tests, from what the others rest on upwards.
  */
 #include "config.h"
 
-#include <check.h>
 #include <stdlib.h>
 
-#include "base/units.h"
-
-START_TEST(size_is_parsed_with_its_unit)
-{
-	int64_t bytes;
-
-	ck_assert_int_eq(units_parse_size("64k", &bytes), STATUS_OK);
-	ck_assert_int_eq(bytes, 65536);
-	ck_assert_int_eq(units_parse_size("64kb", &bytes), STATUS_INVALID);
-}
-END_TEST
+#include "test_base.h"
 
 int main(void)
 {
 	Suite *suite = suite_create("base");
-	TCase *units = tcase_create("units");
 	SRunner *runner;
 	int n_failed;
 
-	tcase_add_test(units, size_is_parsed_with_its_unit);
-	suite_add_tcase(suite, units);
+	suite_add_tcase(suite, status_tests());
+	suite_add_tcase(suite, units_tests());
+	suite_add_tcase(suite, list_tests());
+	suite_add_tcase(suite, hash_tests());
+	suite_add_tcase(suite, memory_tests());
+	suite_add_tcase(suite, panic_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);

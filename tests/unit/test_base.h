@@ -1,0 +1,16 @@
+/*
+ * The tests of base, one file a noun. Each function makes its case for the suite.
+ */
+#ifndef RUNNEL_TESTS_UNIT_TEST_BASE_H
+#define RUNNEL_TESTS_UNIT_TEST_BASE_H
+
+#include <check.h>
+
+TCase *status_tests(void);
+TCase *units_tests(void);
+TCase *list_tests(void);
+TCase *hash_tests(void);
+TCase *memory_tests(void);
+TCase *panic_tests(void);
+
+#endif
