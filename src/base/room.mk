@@ -22,7 +22,8 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/test_base_memory.c \
 	tests/unit/test_base_panic.c \
 	tests/unit/test_base_status.c \
-	tests/unit/test_base_units.c
+	tests/unit/test_base_units.c \
+	tests/unit/test_base_wheel.c
 tests_unit_test_base_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_base_LDADD = src/base/libbase.a $(CHECK_LIBS)
 endif

@@ -1,5 +1,11 @@
+/*
+ * An entry stands in the slot of the tick that its deadline falls in. A visit
+ * leaves what is not due yet, for a later turn or for later in the same tick: the
+ * slot of the last tick is visited again by the next advance.
+ */
 #include "config.h"
 
+#include "base/panic.h"
 #include "base/wheel.h"
 
 void wheel_init(struct wheel *wheel, uint64_t now_ms)
@@ -18,11 +24,11 @@ void wheel_entry_init(struct wheel_entry *entry)
 
 void wheel_arm(struct wheel *wheel, struct wheel_entry *entry, uint64_t deadline_ms)
 {
-	/* The first tick that is not before the deadline; a tick that is done comes no more. */
-	uint64_t tick = (deadline_ms + WHEEL_TICK_MS - 1) / WHEEL_TICK_MS;
+	uint64_t tick = deadline_ms / WHEEL_TICK_MS;
 
-	if (tick <= wheel->tick)
-		tick = wheel->tick + 1;
+	CHECK(deadline_ms != 0);
+	if (tick < wheel->tick)
+		tick = wheel->tick;
 	if (entry->deadline_ms != 0)
 		list_remove(&entry->link);
 	else
@@ -45,7 +51,7 @@ static void advance_slot(
 {
 	struct link turn, *link;
 
-	/* Taken out whole: what is armed again for this slot waits for its next turn. */
+	/* Taken out whole: what is armed meanwhile for this slot waits for its next visit. */
 	list_init(&turn);
 	list_splice(&turn, slot);
 	while ((link = list_shift(&turn)) != NULL) {
@@ -63,14 +69,15 @@ static void advance_slot(
 
 void wheel_advance(struct wheel *wheel, uint64_t now_ms, wheel_fire_f *fire, void *arg)
 {
-	uint64_t last = now_ms / WHEEL_TICK_MS;
+	uint64_t last = now_ms / WHEEL_TICK_MS, tick = wheel->tick;
 
+	if (last < tick)
+		return;
 	/* After a long sleep each slot needs one visit only. */
-	if (last > wheel->tick + WHEEL_SLOTS)
-		wheel->tick = last - WHEEL_SLOTS;
-	while (wheel->tick < last) {
-		wheel->tick++;
-		advance_slot(
-		    wheel, &wheel->slots[wheel->tick % WHEEL_SLOTS], now_ms, fire, arg);
-	}
+	if (last - tick >= WHEEL_SLOTS)
+		tick = last - WHEEL_SLOTS + 1;
+	/* What is armed for the past from now on stands in the slot that is visited last. */
+	wheel->tick = last;
+	for (; tick <= last; tick++)
+		advance_slot(wheel, &wheel->slots[tick % WHEEL_SLOTS], now_ms, fire, arg);
 }

@@ -23,7 +23,7 @@ struct wheel_entry {
 
 struct wheel {
 	struct link slots[WHEEL_SLOTS];
-	uint64_t tick; /* the last tick whose slot was emptied */
+	uint64_t tick; /* of the last advance */
 	unsigned int n_armed;
 };
 
