@@ -1,7 +1,7 @@
 /*
  * A line is put together in one buffer on the stack and written at once. Nothing
  * here allocates, so it works when memory has run out. A log that cannot be
- * written is no reason to stop serving: the line is lost.
+ * written is no reason to stop serving, nor to wait: the line is lost.
  */
 #include "config.h"
 
@@ -17,7 +17,13 @@
 #include "base/log.h"
 
 #define LINE_SIZE 2048
-#define MESSAGE_SIZE 1024
+#define END_SIZE 8 /* kept free for what ends a line: "...\"}\n" */
+
+/* Cut to LINE_SIZE: the prefix is far shorter, the message takes what is left. */
+struct line {
+	size_t len;
+	char text[LINE_SIZE];
+};
 
 enum log_target { TARGET_PLAIN, TARGET_STDERR, TARGET_FILE, TARGET_SYSLOG };
 
@@ -27,7 +33,10 @@ static struct {
 	enum log_format format;
 	int fd; /* owned when the target is a file */
 	char process[32];
-} log_state = { .target = TARGET_PLAIN, .level = LOG_LEVEL_INFO, .fd = STDERR_FILENO };
+} log_state = { .target = TARGET_PLAIN,
+	.level = LOG_LEVEL_INFO,
+	.fd = STDERR_FILENO,
+	.process = "runneld" };
 
 static const struct {
 	const char *name;
@@ -38,6 +47,15 @@ static const struct {
 	[LOG_LEVEL_INFO] = { "info", LOG_INFO },
 	[LOG_LEVEL_DEBUG] = { "debug", LOG_DEBUG },
 };
+
+static const char *open_error(int error)
+{
+	if (error == ELOOP)
+		return "it is a symbolic link; name the file it points to";
+	if (error == ENXIO)
+		return "nobody reads this pipe";
+	return strerror(error);
+}
 
 enum status log_open(
     const char *target, enum log_level level, enum log_format format, struct reason *why)
@@ -50,11 +68,14 @@ enum status log_open(
 	else if (strcmp(target, "syslog") == 0)
 		kind = TARGET_SYSLOG;
 	if (kind == TARGET_FILE) {
+		/* Non-blocking: it may be a pipe. */
 		fd = open(target,
-		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0640);
+		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
+			O_NONBLOCK,
+		    0640);
 		if (fd < 0)
 			return reason_set(
-			    why, "cannot open log file %s: %s", target, strerror(errno));
+			    why, "cannot open log file %s: %s", target, open_error(errno));
 	} else if (kind == TARGET_SYSLOG) {
 		openlog("runneld", LOG_PID | LOG_NDELAY, LOG_DAEMON);
 	}
@@ -82,27 +103,84 @@ bool log_is_on_stderr(void)
 	return log_state.target == TARGET_PLAIN || log_state.target == TARGET_STDERR;
 }
 
-/* Copy text to out with what JSON wants escaped, which is also what keeps a text line one line.
- */
-static size_t escape(char *out, size_t size, const char *text, bool is_json)
+/* The bytes of the UTF-8 character (RFC 3629, 4) that text begins with; 0: it is none. */
+static size_t utf8_length(const char *text)
 {
-	size_t len = 0;
+	const unsigned char *c = (const unsigned char *)text;
+	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+	size_t len;
 
-	for (; *text != '\0' && len + 7 < size; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (is_json && (c == '"' || c == '\\')) {
-			out[len++] = '\\';
-			out[len++] = (char)c;
-		} else if (c < 0x20 || c == 0x7f) {
-			len +=
-			    (size_t)snprintf(out + len, 7, is_json ? "\\u%04x" : "\\x%02x", c);
-		} else {
-			out[len++] = (char)c;
-		}
+	if (c[0] < 0x80)
+		return 1;
+	if (c[0] < 0xc2 || c[0] > 0xf4)
+		return 0;
+	len = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+	if (c[0] == 0xe0)
+		low = 0xa0;
+	else if (c[0] == 0xed)
+		high = 0x9f;
+	else if (c[0] == 0xf0)
+		low = 0x90;
+	else if (c[0] == 0xf4)
+		high = 0x8f;
+	if (c[1] < low || c[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++) {
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
 	}
-	out[len] = '\0';
 	return len;
+}
+
+/*
+ * What stands in a line for the character at text, of len bytes (0: a byte that is no UTF-8):
+ * NULL for itself, or an escape, made in out. Escaped is what JSON wants escaped, control
+ * characters, with those of C1 (U+0080 to U+009F, which terminals obey), and what is not UTF-8.
+ */
+static const char *escape(const char *text, size_t len, bool is_json, char out[8])
+{
+	unsigned int byte = (unsigned char)text[len == 2];
+	bool is_c1 = len == 2 && text[0] == '\xc2' && byte < 0xa0;
+
+	if (len == 0 && is_json)
+		return "\\ufffd";
+	if (len == 0 || is_c1 || (len == 1 && (byte < 0x20 || byte == 0x7f))) {
+		snprintf(out, 8, is_json ? "\\u%04x" : "\\x%02x", byte);
+		return out;
+	}
+	if (is_json && len == 1 && (byte == '"' || byte == '\\'))
+		return byte == '"' ? "\\\"" : "\\\\";
+	return NULL;
+}
+
+/* A part that fits: all but the message is short. */
+PRINTF_LIKE(2, 3) static void add(struct line *line, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	line->len +=
+	    (size_t)vsnprintf(line->text + line->len, LINE_SIZE - line->len, fmt, args);
+	va_end(args);
+}
+
+/* As much of text as there is room for; the last character is whole. */
+static void add_escaped(struct line *line, const char *text, bool is_json)
+{
+	while (*text != '\0') {
+		size_t len = utf8_length(text), n;
+		char out[8];
+		const char *escaped = escape(text, len, is_json, out);
+
+		n = escaped != NULL ? strlen(escaped) : len;
+		if (line->len + n > LINE_SIZE - END_SIZE) {
+			add(line, "...");
+			return;
+		}
+		memcpy(line->text + line->len, escaped != NULL ? escaped : text, n);
+		line->len += n;
+		text += len > 0 ? len : 1;
+	}
 }
 
 /* RFC 3339, UTC, milliseconds. */
@@ -118,55 +196,66 @@ static void format_time(char out[40])
 	snprintf(out + len, 40 - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-static size_t format_line(char line[LINE_SIZE], enum log_level level, const char *message)
+static void format_json(struct line *line, enum log_level level, const char *message)
 {
-	char time_text[40], text[MESSAGE_SIZE * 6 / 4];
-	bool is_json = log_state.format == LOG_FORMAT_JSON && log_state.target != TARGET_PLAIN;
-	const char *process = log_state.process[0] != '\0' ? log_state.process : "runneld";
-	int len;
+	char time_text[40];
 
-	escape(text, sizeof(text), message, is_json);
 	format_time(time_text);
-	if (log_state.target == TARGET_PLAIN)
-		len = snprintf(line, LINE_SIZE, "runneld: %s\n", text);
-	else if (is_json)
-		len = snprintf(line, LINE_SIZE,
-		    "{\"time\":\"%s\",\"level\":\"%s\",\"process\":\"%s\",\"pid\":%d,"
-		    "\"message\":\"%s\"}\n",
-		    time_text, levels[level].name, process, (int)getpid(), text);
-	else
-		len = snprintf(line, LINE_SIZE, "%s %s %s[%d]: %s\n", time_text,
-		    levels[level].name, process, (int)getpid(), text);
-	return len < LINE_SIZE ? (size_t)len : LINE_SIZE - 1;
+	add(line, "{\"time\":\"%s\",\"level\":\"%s\",\"process\":\"", time_text,
+	    levels[level].name);
+	add_escaped(line, log_state.process, true);
+	add(line, "\",\"pid\":%d,\"message\":\"", (int)getpid());
+	add_escaped(line, message, true);
+	add(line, "\"}\n");
 }
 
-static void write_line(const char *line, size_t len)
+/* syslog adds time, level and pid itself. */
+static void format_text(struct line *line, enum log_level level, const char *message)
+{
+	char time_text[40];
+
+	if (log_state.target == TARGET_PLAIN) {
+		add(line, "runneld: ");
+	} else if (log_state.target == TARGET_SYSLOG) {
+		add_escaped(line, log_state.process, false);
+		add(line, ": ");
+	} else {
+		format_time(time_text);
+		add(line, "%s %s ", time_text, levels[level].name);
+		add_escaped(line, log_state.process, false);
+		add(line, "[%d]: ", (int)getpid());
+	}
+	add_escaped(line, message, false);
+	add(line, "\n");
+}
+
+static void write_line(const struct line *line)
 {
 	ssize_t n;
 
 	do
-		n = write(log_state.fd, line, len);
+		n = write(log_state.fd, line->text, line->len);
 	while (n < 0 && errno == EINTR);
 }
 
 void log_va(enum log_level level, const char *fmt, va_list args)
 {
-	char message[MESSAGE_SIZE], line[LINE_SIZE];
+	char message[LINE_SIZE]; /* more than a line has room for, so a cut shows */
 	int saved_errno = errno;
-	size_t len;
+	struct line line;
 
 	if (!log_is_enabled(level))
 		return;
 	vsnprintf(message, sizeof(message), fmt, args);
-	if (log_state.target == TARGET_SYSLOG && log_state.format == LOG_FORMAT_TEXT) {
-		syslog(levels[level].priority, "%s: %s", log_state.process, message);
-	} else {
-		len = format_line(line, level, message);
-		if (log_state.target == TARGET_SYSLOG)
-			syslog(levels[level].priority, "%.*s", (int)(len - 1), line);
-		else
-			write_line(line, len);
-	}
+	line.len = 0;
+	if (log_state.format == LOG_FORMAT_JSON && log_state.target != TARGET_PLAIN)
+		format_json(&line, level, message);
+	else
+		format_text(&line, level, message);
+	if (log_state.target == TARGET_SYSLOG)
+		syslog(levels[level].priority, "%.*s", (int)line.len - 1, line.text);
+	else
+		write_line(&line);
 	errno = saved_errno;
 }
 

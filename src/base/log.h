@@ -5,8 +5,9 @@
  * Text: 2026-11-30T09:15:02.123Z info worker 0[1234]: listening on 127.0.0.1:8888
  * JSON: {"time":"...","level":"info","process":"worker 0","pid":1234,"message":"..."}
  *
- * Control characters of a message are escaped: a line stays one line whatever a
- * peer sent.
+ * Control characters of a message, and bytes that are not UTF-8, are escaped: a
+ * line stays one line, and valid JSON, whatever a peer sent. A message that is too
+ * long for a line of 2 KiB is cut and ends in "...".
  */
 #ifndef RUNNEL_BASE_LOG_H
 #define RUNNEL_BASE_LOG_H

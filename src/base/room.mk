@@ -16,9 +16,11 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test-base
 TESTS += tests/unit/test-base
 tests_unit_test_base_SOURCES = \
+	tests/unit/json.c tests/unit/json.h \
 	tests/unit/test_base.c tests/unit/test_base.h \
 	tests/unit/test_base_hash.c \
 	tests/unit/test_base_list.c \
+	tests/unit/test_base_log.c \
 	tests/unit/test_base_memory.c \
 	tests/unit/test_base_panic.c \
 	tests/unit/test_base_status.c \

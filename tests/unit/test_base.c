@@ -19,6 +19,7 @@ int main(void)
 	suite_add_tcase(suite, hash_tests());
 	suite_add_tcase(suite, wheel_tests());
 	suite_add_tcase(suite, memory_tests());
+	suite_add_tcase(suite, log_tests());
 	suite_add_tcase(suite, panic_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

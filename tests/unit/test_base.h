@@ -12,6 +12,7 @@ TCase *list_tests(void);
 TCase *hash_tests(void);
 TCase *wheel_tests(void);
 TCase *memory_tests(void);
+TCase *log_tests(void);
 TCase *panic_tests(void);
 
 #endif
