@@ -18,12 +18,14 @@ TESTS += tests/unit/test-base
 tests_unit_test_base_SOURCES = \
 	tests/unit/json.c tests/unit/json.h \
 	tests/unit/test_base.c tests/unit/test_base.h \
+	tests/unit/test_base_counters.c \
 	tests/unit/test_base_hash.c \
 	tests/unit/test_base_list.c \
 	tests/unit/test_base_log.c \
 	tests/unit/test_base_memory.c \
 	tests/unit/test_base_panic.c \
 	tests/unit/test_base_status.c \
+	tests/unit/test_base_streams.c \
 	tests/unit/test_base_units.c \
 	tests/unit/test_base_wheel.c
 tests_unit_test_base_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

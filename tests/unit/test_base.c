@@ -18,6 +18,8 @@ int main(void)
 	suite_add_tcase(suite, list_tests());
 	suite_add_tcase(suite, hash_tests());
 	suite_add_tcase(suite, wheel_tests());
+	suite_add_tcase(suite, counters_tests());
+	suite_add_tcase(suite, streams_tests());
 	suite_add_tcase(suite, memory_tests());
 	suite_add_tcase(suite, log_tests());
 	suite_add_tcase(suite, panic_tests());

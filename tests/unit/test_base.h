@@ -11,6 +11,8 @@ TCase *units_tests(void);
 TCase *list_tests(void);
 TCase *hash_tests(void);
 TCase *wheel_tests(void);
+TCase *counters_tests(void);
+TCase *streams_tests(void);
 TCase *memory_tests(void);
 TCase *log_tests(void);
 TCase *panic_tests(void);
