@@ -1,0 +1,10 @@
+lint_scripts = \
+	tests/lint/format.sh \
+	tests/lint/includes.sh \
+	tests/lint/manuals.sh \
+	tests/lint/shell.sh \
+	tests/lint/words.sh
+
+dist_check_SCRIPTS += $(lint_scripts)
+TESTS += $(lint_scripts)
+AM_TESTS_ENVIRONMENT += CC='$(CC)'; export CC;
