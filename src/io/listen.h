@@ -11,6 +11,14 @@
 #include "base/status.h"
 #include "io/endpoint.h"
 
+/* What accepted sockets inherit from the listening one; 0: what the kernel does by itself. */
+struct socket_options {
+	uint32_t notsent_lowat;   /* bytes: TCP_NOTSENT_LOWAT, see tcp(7) */
+	uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT */
+	uint32_t send_buffer;     /* bytes: SO_SNDBUF, see socket(7) */
+	uint32_t receive_buffer;  /* bytes: SO_RCVBUF */
+};
+
 /*
  * Open n sockets on addr, non-blocking and close-on-exec; fds[] are the caller's
  * then. *bound is where they listen (port 0 in addr: a free port).
@@ -20,7 +28,8 @@
  * without SO_REUSEPORT, which the kernel grants to one process only, and takes
  * the option afterwards, so that the rest of the group may join it.
  */
-enum status listen_open(const struct sockaddr_storage *addr, socklen_t addr_len, unsigned int n,
-    int fds[], struct endpoint *bound) MUST_CHECK;
+enum status listen_open(const struct sockaddr_storage *addr, socklen_t addr_len,
+    const struct socket_options *options, unsigned int n, int fds[],
+    struct endpoint *bound) MUST_CHECK;
 
 #endif

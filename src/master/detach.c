@@ -46,6 +46,9 @@ enum status detach(struct reason *why)
 	close(ends[0]);
 	ready_fd = ends[1];
 	setsid();
+	/* Paths in settings are absolute. */
+	if (chdir("/") < 0)
+		return reason_set(why, "cannot detach: /: %s", strerror(errno));
 	return STATUS_OK;
 }
 

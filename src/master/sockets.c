@@ -26,6 +26,12 @@ static enum status open_group(struct sockets *sockets, size_t at,
     struct reason *why)
 {
 	int *fds = must_alloc(sockets->n_slots, sizeof(*fds));
+	const struct socket_options options = {
+		.notsent_lowat = listen->tcp_notsent_lowat,
+		.user_timeout_ms = listen->tcp_user_timeout_ms,
+		.send_buffer = listen->socket_send_buffer,
+		.receive_buffer = listen->socket_receive_buffer,
+	};
 	char text[ENDPOINT_TEXT_SIZE];
 	struct sockaddr_storage addr;
 	struct endpoint bound;
@@ -34,7 +40,7 @@ static enum status open_group(struct sockets *sockets, size_t at,
 
 	status = address_parse(address, &addr, &len);
 	if (status == STATUS_OK)
-		status = listen_open(&addr, len, sockets->n_slots, fds, &bound);
+		status = listen_open(&addr, len, &options, sockets->n_slots, fds, &bound);
 	if (status != STATUS_OK) {
 		reason_set(why, "listen '%s': cannot listen on %s: %s%s", listen->name, address,
 		    strerror(errno),

@@ -44,6 +44,11 @@ struct listen_settings {
 	uint32_t idle_timeout_ms;
 	uint32_t frame_timeout_ms;
 	uint32_t linger_timeout_ms;
+	uint32_t
+	    tcp_notsent_lowat; /* bytes; 0: what the kernel does by itself; likewise below */
+	uint32_t tcp_user_timeout_ms;
+	uint32_t socket_send_buffer;
+	uint32_t socket_receive_buffer;
 };
 
 /* The value of a module's own option. */

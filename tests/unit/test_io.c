@@ -480,22 +480,27 @@ static void loopback(struct sockaddr_storage *addr, uint16_t port)
 START_TEST(a_group_is_one_address_that_nobody_else_can_share)
 {
 	struct sockaddr_storage addr;
+	const struct socket_options options = { .notsent_lowat = 65536 };
 	struct endpoint bound, other_bound;
 	int fds[4], others[2], on = 1, fd;
 	socklen_t len = sizeof(on);
 
 	loopback(&addr, 0);
 	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), 4, fds, &bound), STATUS_OK);
+	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 4, fds, &bound),
+	    STATUS_OK);
 	ck_assert_uint_ne(bound.port, 0);
 	for (int i = 0; i < 4; i++) {
 		on = 0;
 		ck_assert_int_eq(getsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
 		ck_assert_int_ne(on, 0);
+		ck_assert_int_eq(
+		    getsockopt(fds[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, &on, &len), 0);
+		ck_assert_int_eq(on, 65536);
 	}
 	loopback(&addr, bound.port);
 	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), 2, others, &other_bound),
+	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 2, others, &other_bound),
 	    STATUS_ERRNO);
 	ck_assert_int_eq(errno, EADDRINUSE);
 	for (int i = 0; i < 4; i++)
@@ -508,7 +513,7 @@ START_TEST(a_group_is_one_address_that_nobody_else_can_share)
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(struct sockaddr_in)), 0);
 	ck_assert_int_eq(listen(fd, 1), 0);
 	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), 2, others, &other_bound),
+	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 2, others, &other_bound),
 	    STATUS_ERRNO);
 	ck_assert_int_eq(errno, EADDRINUSE);
 	close(fd);

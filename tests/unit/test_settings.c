@@ -559,6 +559,10 @@ START_TEST(dump_shows_every_option)
 			       "\tidle-timeout = 0\n"
 			       "\tframe-timeout = 30s\n"
 			       "\tlinger-timeout = 2s\n"
+			       "\ttcp-notsent-lowat = 128k\n"
+			       "\ttcp-user-timeout = 0\n"
+			       "\tsocket-send-buffer = 0\n"
+			       "\tsocket-receive-buffer = 0\n"
 			       "\tunknown-message = ignore\n"
 			       "}\n");
 	free(text);
