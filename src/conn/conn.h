@@ -45,34 +45,37 @@ enum conn_state {
 	CONN_BROKEN,    /* goes when it is settled next; the queue is dropped */
 };
 
+/* What the data path touches comes first, in 128 bytes. */
 struct rnl_conn {
 	uint32_t magic;
+
 	enum conn_state state : 8;
-	enum close_reason
-	    reason : 8; /* why it is not OPEN, or will not be when its input is served */
-	bool
-	    is_input_over : 1; /* no more is read: the peer's end was read, or the worker stops */
-	bool is_waiting : 1;   /* input that is left over may hold whole frames */
-	bool is_in_frame : 1; /* input that is left over is the start of a frame */
-	bool is_blocked : 1;  /* the kernel takes no more output now */
-	bool is_paused : 1;   /* requests are not served, for want of room for replies */
-	bool is_refused : 1;  /* a send was refused; `writable` is owed */
-	bool is_ended : 1;    /* counted and its close hooks called */
-	ev_io io;
-	struct conn_table *table;        /* borrowed */
-	const struct listener *listener; /* borrowed */
-	struct link all;                 /* table->conns */
-	struct link turn;                /* table->agenda */
-	struct hash_link by_id;          /* its key is the id: slot << 48 | serial */
-	struct wheel_entry deadline; /* the earliest of those that apply, or an earlier time */
-	struct input in;
-	struct sendq out;
-	struct endpoint peer;
+	/* Why it is not OPEN, or will not be when its input is served. */
+	enum close_reason reason : 8;
+	bool is_input_over : 1; /* no more is read: the peer ended, or the worker stops */
+	bool is_waiting : 1;    /* input that is left over may hold whole frames */
+	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
+	bool is_blocked : 1;    /* the kernel takes no more output now */
+	bool is_paused : 1;     /* requests are not served, for want of room for replies */
+	bool is_refused : 1;    /* a send was refused; `writable` is owed */
+	bool is_ended : 1;      /* counted and its close hooks called */
+
 	/* The monotonic clock in ms, modulo 2^32. */
 	uint32_t active_ms; /* bytes came or went last */
 	uint32_t frame_ms;  /* is_in_frame since */
-	uint32_t
-	    progress_ms; /* output: is_blocked and no byte went since; or LINGERING since */
+
+	ev_io io;
+	struct conn_table *table;        /* borrowed */
+	const struct listener *listener; /* borrowed */
+	struct input in;
+	struct sendq out;
+
+	uint32_t progress_ms; /* is_blocked and no byte went since; or LINGERING since */
+	struct endpoint peer;
+	struct link turn;            /* table->agenda */
+	struct link all;             /* table->conns */
+	struct hash_link by_id;      /* its key is the id: slot << 48 | serial */
+	struct wheel_entry deadline; /* the earliest of those that apply, or an earlier time */
 	struct log_cap refusals;
 	void *data[]; /* of modules, table->n_data */
 };

@@ -55,9 +55,15 @@ static struct due first_due(const struct rnl_conn *conn)
 
 void conn_set_deadline(struct rnl_conn *conn)
 {
-	struct due due = first_due(conn);
-	uint64_t deadline_ms = conn->table->now_ms + due.left_ms;
+	uint64_t deadline_ms;
+	struct due due;
 
+	/* Mostly there is none. */
+	if (conn->state == CONN_OPEN && !conn->is_blocked && !conn->is_in_frame &&
+	    conn->listener->settings->idle_timeout_ms == 0)
+		return;
+	due = first_due(conn);
+	deadline_ms = conn->table->now_ms + due.left_ms;
 	if (due.left_ms == UINT32_MAX)
 		return;
 	if (wheel_is_armed(&conn->deadline) && conn->deadline.deadline_ms <= deadline_ms)
