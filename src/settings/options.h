@@ -28,8 +28,7 @@ struct option {
 	const char *text;     /* one line for people */
 	struct value_rule rule;
 	enum option_section section;
-	bool is_list;       /* one value or more, of texts */
-	bool is_reloadable; /* a reload takes over a new value; otherwise a restart does */
+	bool is_list; /* one value or more, of texts */
 
 	/*
 	 * Where the value goes in the section's struct: a uint32_t, uint64_t or enum,

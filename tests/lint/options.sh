@@ -1,7 +1,6 @@
 #!/bin/sh
 # Each option is in the table of src/settings, in runnel.conf(5) and in the annotated sample,
-# in the same section, with the same default; the manual also has its values and whether a
-# reload takes it over.
+# in the same section, with the same default; the manual also has its values.
 #
 # make check runs it in the build folder, where tests/lint/options-list is, with srcdir set.
 set -eu
@@ -17,15 +16,14 @@ cut -f 1-3 "$work/table" >"$work/table-defaults"
 awk '
 function finish() {
     if (name != "")
-        print section "\t" name "\t" standard "\t" values "\t" reload
-    name = standard = values = reload = ""
+        print section "\t" name "\t" standard "\t" values
+    name = standard = values = ""
 }
 /^\.Sh / || /^\.It / || /^\.El/ { finish() }
 /^\.Sh / { section = $3 ~ /OPTIONS|SECTIONS/ ? tolower($2) : "" }
 /^\.It Ic / && section != "" { name = $3 }
 /^Default: / { standard = $0 }
 /^Values: / { values = $0 }
-/^Reload: / { reload = $0 }
 ' "$srcdir/man/runnel.conf.5" | sort >"$work/manual"
 
 # In the sample: "name = default", or "#name = default"; the first of its kind counts.

@@ -1,6 +1,6 @@
 /*
  * Lists the table of options, for options.sh: what the manual and the sample have
- * to say of each. One line an option: section, name, default, values, reload.
+ * to say of each. One line an option: section, name, default, values.
  */
 #include "config.h"
 
@@ -28,12 +28,11 @@ int main(void)
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *option = &options[i];
 
-		printf("%s\t%s\tDefault: %s.\tValues: %s%s.\tReload: %s.\n",
+		printf("%s\t%s\tDefault: %s.\tValues: %s%s.\n",
 		    option->section == OPTION_GLOBAL ? "daemon"
 						     : option_section_name(option->section),
 		    option->name, standard_of(option), option->is_list ? "one or more: " : "",
-		    value_describe(&option->rule, values),
-		    option->is_reloadable ? "yes" : "no");
+		    value_describe(&option->rule, values));
 	}
 	return 0;
 }
