@@ -112,6 +112,10 @@ static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_
 	return RNL_OK;
 }
 
+static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
+static void host_log(struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args)
+    RNL_PRINTF(3, 0);
+
 static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args)
 {
 	vsnprintf(setup->why->text, sizeof(setup->why->text), fmt, args);
