@@ -1,5 +1,5 @@
 /*
- * LTV, zinx's other pack (zpack/ltv_pack_little.go):
+ * LTV, zinx's other pack (zpack/datapack_ltv_littleendian.go):
  *
  *     0        4        8
  *     | len LE | id LE  | payload ...

@@ -1,3 +1,5 @@
+dist_man_MANS += man/runnel-protocol.7
+
 noinst_LIBRARIES += src/wire/libwire.a
 src_wire_libwire_a_SOURCES = \
 	src/wire/framing.h \

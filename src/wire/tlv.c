@@ -1,5 +1,5 @@
 /*
- * TLV, zinx's default pack (zpack/datapack.go):
+ * TLV, zinx's default pack (zpack/datapack_tlv_bigendian.go):
  *
  *     0        4        8
  *     | id BE  | len BE | payload ...

@@ -1,5 +1,7 @@
 # Each fuzz source is a test that replays its corpus. Configured with --with-fuzzer, it is a
-# fuzzer instead (HACKING.md says how to run one).
+# fuzzer instead, here one that keeps what it finds in the folder "found":
+#
+#     tests/fuzz/fuzz-wire -dict=tests/fuzz/wire.dict found tests/fuzz/corpus/wire
 fuzz_programs = tests/fuzz/fuzz-settings tests/fuzz/fuzz-wire
 
 if FUZZER
