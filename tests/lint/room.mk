@@ -1,5 +1,6 @@
 lint_scripts = \
 	tests/lint/format.sh \
+	tests/lint/header.sh \
 	tests/lint/includes.sh \
 	tests/lint/manuals.sh \
 	tests/lint/shell.sh \

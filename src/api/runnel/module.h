@@ -30,6 +30,20 @@ extern "C" {
 #define RNL_PRINTF(fmt, args)
 #endif
 
+/*
+ * Fields by name are C's; in C++ before 20 they are an extension, and g++ misses those that are
+ * left out. The module's author is not to be warned of either.
+ */
+#if defined(__cplusplus) && defined(__GNUC__)
+#define RNL_FIELDS_BEGIN               \
+	_Pragma("GCC diagnostic push") \
+	    _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") __extension__
+#define RNL_FIELDS_END _Pragma("GCC diagnostic pop")
+#else
+#define RNL_FIELDS_BEGIN
+#define RNL_FIELDS_END
+#endif
+
 #define RNL_ABI_MAJOR 1
 #define RNL_ABI_MINOR 0
 
@@ -224,14 +238,18 @@ extern RNL_EXPORT const struct rnl_module rnl_module;
  * Once in a module, in one of its files, with the fields of struct rnl_module:
  *
  *     RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 2);
+ *
+ * C++ wants the fields in the order of the struct.
  */
 #define RNL_MODULE(...)                                                           \
-	struct rnl_link rnl_link;                                                 \
+	RNL_FIELDS_BEGIN                                                          \
 	const struct rnl_module rnl_module = { .size = sizeof(struct rnl_module), \
 		.abi_major = RNL_ABI_MAJOR,                                       \
 		.abi_minor = RNL_ABI_MINOR,                                       \
 		.link = &rnl_link,                                                \
-		__VA_ARGS__ }
+		__VA_ARGS__ };                                                    \
+	RNL_FIELDS_END                                                            \
+	struct rnl_link rnl_link
 
 /*
  * Queue one whole message for conn, or refuse it whole. The payload is copied. It
