@@ -1,4 +1,6 @@
 lint_scripts = \
+	tests/lint/counters.sh \
+	tests/lint/examples.sh \
 	tests/lint/format.sh \
 	tests/lint/header.sh \
 	tests/lint/includes.sh \
