@@ -1,5 +1,24 @@
-# The peers of the comparison are built by hand: they need Go and its module proxy.
+# The comparison with other servers: run by hand, never by make. It needs Python, and for the
+# peers Go and its module proxy; "make check" tests its pure parts where there is a Python.
+dist_noinst_SCRIPTS += contrib/bench/compare
+dist_check_SCRIPTS += contrib/bench/tests/check
+TESTS += contrib/bench/tests/check
 EXTRA_DIST += \
+	contrib/bench/README.md \
+	contrib/bench/comparison/__init__.py \
+	contrib/bench/comparison/chart.py \
+	contrib/bench/comparison/goals.py \
+	contrib/bench/comparison/loadgen.py \
+	contrib/bench/comparison/main.py \
+	contrib/bench/comparison/memory.py \
+	contrib/bench/comparison/peers.py \
+	contrib/bench/comparison/procfs.py \
+	contrib/bench/comparison/protocol.py \
+	contrib/bench/comparison/report.py \
+	contrib/bench/comparison/results.py \
+	contrib/bench/comparison/servers.py \
+	contrib/bench/comparison/shapes.py \
+	contrib/bench/comparison/stats.py \
 	contrib/bench/peers/gnet/go.mod \
 	contrib/bench/peers/gnet/go.sum \
 	contrib/bench/peers/gnet/main.go \
@@ -7,4 +26,9 @@ EXTRA_DIST += \
 	contrib/bench/peers/zinx/go.sum \
 	contrib/bench/peers/zinx/main.go \
 	contrib/bench/peers/zinx/patch/after.go \
-	contrib/bench/peers/zinx/patch/newest.go
+	contrib/bench/peers/zinx/patch/newest.go \
+	contrib/bench/tests/test_main.py \
+	contrib/bench/tests/test_peers.py \
+	contrib/bench/tests/test_protocol.py \
+	contrib/bench/tests/test_report.py \
+	contrib/bench/tests/test_stats.py

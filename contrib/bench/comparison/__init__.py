@@ -1,0 +1,1 @@
+"""What contrib/bench/compare is made of; see ../README.md."""
