@@ -99,7 +99,7 @@ def build(name: str, bin_folder: Path) -> Path:
 
 
 def version(program: Path) -> str:
-    """What Go recorded in a program: "github.com/aceld/zinx v1.2.7 with after.go, go1.23.0"."""
+    """What Go recorded in a program: "github.com/aceld/zinx v1.2.8 with after.go, go1.24.0"."""
     if shutil.which("go") is None:
         return "built elsewhere"
     lines = run(["go", "version", "-m", program], program.parent).splitlines()

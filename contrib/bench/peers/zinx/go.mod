@@ -1,8 +1,8 @@
 module runnel/contrib/bench/peers/zinx
 
-go 1.23.0
+go 1.24.0
 
-require github.com/aceld/zinx v1.2.7
+require github.com/aceld/zinx v1.2.8
 
 require (
 	github.com/gorilla/websocket v1.5.0 // indirect
@@ -13,7 +13,7 @@ require (
 	github.com/templexxx/xor v0.0.0-20191217153810-f85b25db303b // indirect
 	github.com/tjfoc/gmsm v1.4.1 // indirect
 	github.com/xtaci/kcp-go v5.4.20+incompatible // indirect
-	golang.org/x/crypto v0.36.0 // indirect
-	golang.org/x/net v0.38.0 // indirect
-	golang.org/x/sys v0.31.0 // indirect
+	golang.org/x/crypto v0.45.0 // indirect
+	golang.org/x/net v0.47.0 // indirect
+	golang.org/x/sys v0.38.0 // indirect
 )
