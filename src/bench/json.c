@@ -260,14 +260,6 @@ enum status json_write(const struct run *run, const char *path, int fd, struct r
 	return STATUS_OK;
 }
 
-/* "before.json: line 3: ...", shortened to what fits. */
-static enum status refuse(const char *path, const json_error_t *error, struct reason *why)
-{
-	if (error->line > 0)
-		return reason_set(why, "%s: line %d: %s", path, error->line, error->text);
-	return reason_set(why, "%s: %s", path, error->text);
-}
-
 static enum status check_origin(const json_t *root, const char *path, struct reason *why)
 {
 	const char *program = json_string_value(json_object_get(root, "program"));
@@ -282,6 +274,39 @@ static enum status check_origin(const json_t *root, const char *path, struct rea
 	return STATUS_OK;
 }
 
+/* A number that may stand at the name in an object (which may be none), 0 or more. */
+static enum status read_number(
+    const json_t *object, const char *name, const char *path, double *value, struct reason *why)
+{
+	const json_t *found = json_object_get(object, name);
+
+	if (!json_is_number(found) || json_number_value(found) < 0)
+		return reason_set(
+		    why, "%s: %s is missing, or no number of 0 or more", path, name);
+	*value = json_number_value(found);
+	return STATUS_OK;
+}
+
+static enum status read_count(const json_t *object, const char *name, const char *path,
+    uint64_t *value, struct reason *why)
+{
+	double number;
+
+	if (read_number(object, name, path, &number, why) != STATUS_OK)
+		return STATUS_INVALID;
+	*value = (uint64_t)json_integer_value(json_object_get(object, name));
+	return STATUS_OK;
+}
+
+static enum status read_ns(
+    const json_t *object, const char *name, const char *path, double *ns, struct reason *why)
+{
+	if (read_number(object, name, path, ns, why) != STATUS_OK)
+		return STATUS_INVALID;
+	*ns *= 1000;
+	return STATUS_OK;
+}
+
 static enum status read_steps(
     const json_t *array, const char *path, struct summary *summary, struct reason *why)
 {
@@ -290,41 +315,35 @@ static enum status read_steps(
 
 	if (json_array_size(array) != CHART_STEPS + 1)
 		return reason_set(
-		    why, "%s: run.steps_50ms has not %d numbers", path, CHART_STEPS + 1);
+		    why, "%s: steps_50ms is missing, or not %d numbers", path, CHART_STEPS + 1);
 	for (i = 0; i <= CHART_STEPS; i++) {
 		count = json_array_get(array, i);
 		if (!json_is_integer(count) || json_integer_value(count) < 0)
-			return reason_set(why, "%s: run.steps_50ms[%zu] is no count", path, i);
+			return reason_set(why, "%s: steps_50ms[%zu] is no count", path, i);
 		summary->steps[i] = (uint64_t)json_integer_value(count);
 	}
 	return STATUS_OK;
 }
 
 static enum status read_summary(
-    json_t *root, const char *path, struct summary *summary, struct reason *why)
+    const json_t *root, const char *path, struct summary *summary, struct reason *why)
 {
-	json_int_t replies, failed;
-	const char *title = NULL;
-	json_error_t error;
-	json_t *steps;
+	const json_t *run = json_object_get(root, "run");
+	const json_t *latency = json_object_get(run, "latency_us");
+	const char *title = json_string_value(json_object_get(root, "title"));
 
-	if (json_unpack_ex(root, &error, 0,
-		"{s?s, s:{s:F, s:F, s:I, s:I, s:o, s:{s:F, s:F, s:F, s:F}}}", "title", &title,
-		"run", "seconds", &summary->seconds, "requests_per_second",
-		&summary->requests_per_second, "replies", &replies, "failed", &failed,
-		"steps_50ms", &steps, "latency_us", "mean", &summary->mean_ns, "p50",
-		&summary->p50_ns, "p99", &summary->p99_ns, "max", &summary->max_ns) < 0)
-		return refuse(path, &error, why);
-	if (replies < 0 || failed < 0)
-		return reason_set(why, "%s: run.replies or run.failed is below 0", path);
-	summary->replies = (uint64_t)replies;
-	summary->failed = (uint64_t)failed;
-	summary->mean_ns *= 1000;
-	summary->p50_ns *= 1000;
-	summary->p99_ns *= 1000;
-	summary->max_ns *= 1000;
 	snprintf(summary->title, sizeof(summary->title), "%s", title != NULL ? title : "");
-	return read_steps(steps, path, summary, why);
+	if (read_number(run, "seconds", path, &summary->seconds, why) != STATUS_OK ||
+	    read_number(run, "requests_per_second", path, &summary->requests_per_second, why) !=
+		STATUS_OK ||
+	    read_count(run, "replies", path, &summary->replies, why) != STATUS_OK ||
+	    read_count(run, "failed", path, &summary->failed, why) != STATUS_OK ||
+	    read_ns(latency, "mean", path, &summary->mean_ns, why) != STATUS_OK ||
+	    read_ns(latency, "p50", path, &summary->p50_ns, why) != STATUS_OK ||
+	    read_ns(latency, "p99", path, &summary->p99_ns, why) != STATUS_OK ||
+	    read_ns(latency, "max", path, &summary->max_ns, why) != STATUS_OK)
+		return STATUS_INVALID;
+	return read_steps(json_object_get(run, "steps_50ms"), path, summary, why);
 }
 
 enum status json_read(const char *path, struct summary *summary, struct reason *why)
@@ -334,8 +353,10 @@ enum status json_read(const char *path, struct summary *summary, struct reason *
 	enum status status;
 
 	*summary = (struct summary){ 0 };
+	if (root == NULL && error.line > 0)
+		return reason_set(why, "%s: line %d: %s", path, error.line, error.text);
 	if (root == NULL)
-		return refuse(path, &error, why);
+		return reason_set(why, "%s", error.text);
 	status = check_origin(root, path, why);
 	if (status == STATUS_OK)
 		status = read_summary(root, path, summary, why);

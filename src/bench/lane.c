@@ -24,6 +24,13 @@
  */
 #define SWEEP_NS UINT64_C(100000000)
 
+/*
+ * A connect is over before the server has accepted, so a bound on connects in flight alone
+ * would not keep its backlog from overflowing. While all connect, no more than that bound begin
+ * in this time.
+ */
+#define RAMP_NS UINT64_C(10000000)
+
 static uint64_t ring_size(uint64_t n_in_flight)
 {
 	uint64_t size = 1;
@@ -68,15 +75,27 @@ struct lane *lane_new(const struct lane_setup *setup, uint32_t first_client, uin
 	return lane;
 }
 
-/* As far as the bound on connects in flight allows; a connect may fail at once. */
+/* Must the clients that wait for their turn to connect wait for the clock as well? */
+static bool is_ramp_used_up(const struct lane *lane)
+{
+	return lane->phase == PHASE_CONNECT && lane->n_ramp == 0;
+}
+
+/* As far as bound and ramp allow; a connect may fail at once. */
 static void connect_waiting(struct lane *lane)
 {
 	struct link *link;
 
-	while (lane->n_connecting < lane->n_connecting_max) {
+	if (is_ramp_used_up(lane) && lane->now_ns >= lane->ramp_ns) {
+		lane->ramp_ns = lane->now_ns + RAMP_NS;
+		lane->n_ramp = lane->n_connecting_max;
+	}
+	while (lane->n_connecting < lane->n_connecting_max && !is_ramp_used_up(lane)) {
 		link = list_shift(&lane->waiting);
 		if (link == NULL)
 			return;
+		if (lane->phase == PHASE_CONNECT)
+			lane->n_ramp--;
 		client_connect(lane, container_of(link, struct client, link));
 	}
 }
@@ -118,6 +137,8 @@ static uint64_t time_left_ns(const struct lane *lane)
 	uint64_t next_ns = lane->sweep_ns < lane->end_ns ? lane->sweep_ns : lane->end_ns;
 	const struct client *first;
 
+	if (!list_is_empty(&lane->waiting) && is_ramp_used_up(lane) && lane->ramp_ns < next_ns)
+		next_ns = lane->ramp_ns;
 	if (!list_is_empty(&lane->thinking)) {
 		first = container_of(lane->thinking.next, struct client, link);
 		if (first->since_ns < next_ns)
@@ -167,6 +188,7 @@ static void loop(struct lane *lane)
 
 static void begin_phase(struct lane *lane, enum phase phase)
 {
+	lane->phase = phase;
 	lane->tally = &lane->report->tallies[phase];
 	lane->tally->cpu_ns = cpu_thread_ns();
 	lane->now_ns = clock_ns();

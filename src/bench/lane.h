@@ -55,6 +55,8 @@ struct lane {
 	uint32_t n_connecting_max;
 	uint32_t n_sources_full; /* by how many source addresses clients have moved on */
 	uint64_t ring_mask;      /* of each client's sent_ns */
+	uint64_t ramp_ns;        /* when the next burst of connects may begin */
+	uint32_t n_ramp;         /* connects left of this burst */
 	struct link waiting;     /* clients that want to connect */
 	struct link thinking; /* in the order of their due times, which all are think_ns away */
 	uint8_t *in, *out;    /* owned scratch, LANE_SCRATCH bytes each */

@@ -18,5 +18,24 @@ src_bench_libbench_a_SOURCES = \
 	src/bench/run.c src/bench/run.h \
 	src/bench/tally.c src/bench/tally.h
 
+dist_man_MANS += man/runnel-bench.1
 runnel_bench_SOURCES = src/bench/main.c
 runnel_bench_LDADD = src/bench/libbench.a src/wire/libwire.a src/base/libbase.a $(JANSSON_LIBS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-bench
+TESTS += tests/unit/test-bench
+tests_unit_test_bench_SOURCES = \
+	tests/unit/test_bench.c tests/unit/test_bench.h \
+	tests/unit/test_bench_address.c \
+	tests/unit/test_bench_compare.c \
+	tests/unit/test_bench_cpu.c \
+	tests/unit/test_bench_histogram.c \
+	tests/unit/test_bench_json.c \
+	tests/unit/test_bench_options.c \
+	tests/unit/test_bench_protocol.c
+tests_unit_test_bench_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_bench_LDADD = \
+	src/bench/libbench.a src/wire/libwire.a src/base/libbase.a \
+	$(JANSSON_LIBS) $(CHECK_LIBS) -lm
+endif

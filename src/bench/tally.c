@@ -89,5 +89,5 @@ uint64_t tally_failed_connects(const struct tally *tally)
 bool tally_is_clean(const struct tally *tally)
 {
 	return tally_failed_requests(tally) == 0 && tally_failed_connects(tally) == 0 &&
-	       tally->lost[FAILURE_WRONG] == 0;
+	       tally->clients_given_up == 0 && tally->lost[FAILURE_WRONG] == 0;
 }

@@ -72,8 +72,8 @@ uint64_t tally_failed_requests(const struct tally *tally);
 uint64_t tally_failed_connects(const struct tally *tally);
 
 /*
- * Did every request get its right reply, and every connect succeed? A connection that is lost
- * between requests is no failure.
+ * Did every request get its right reply, every connect succeed, and no client give up? A
+ * connection that is lost between requests is no failure.
  */
 bool tally_is_clean(const struct tally *tally);
 
