@@ -22,6 +22,7 @@ struct acceptor {
 	struct link link;
 	struct acceptors *acceptors;
 	const struct listener *listener;
+	unsigned int slot;
 };
 
 struct acceptors {
@@ -181,7 +182,8 @@ enum status acceptors_new(struct conn_table *table, struct acceptors **result)
 	return STATUS_OK;
 }
 
-enum status acceptors_add(struct acceptors *acceptors, const struct listener *listener, int fd)
+enum status acceptors_add(
+    struct acceptors *acceptors, const struct listener *listener, int fd, unsigned int slot)
 {
 	struct acceptor *acceptor = calloc(1, sizeof(*acceptor));
 
@@ -189,24 +191,40 @@ enum status acceptors_add(struct acceptors *acceptors, const struct listener *li
 		return STATUS_NOMEM;
 	acceptor->acceptors = acceptors;
 	acceptor->listener = listener;
+	acceptor->slot = slot;
 	ev_io_init(&acceptor->io, on_acceptable, fd, EV_READ);
 	list_append(&acceptors->list, &acceptor->link);
 	ev_io_start(acceptors->table->loop, &acceptor->io);
 	return STATUS_OK;
 }
 
+static void acceptor_destroy(struct acceptor *acceptor)
+{
+	list_remove(&acceptor->link);
+	ev_io_stop(acceptor->acceptors->table->loop, &acceptor->io);
+	free(acceptor);
+}
+
+void acceptors_drop(struct acceptors *acceptors, unsigned int slot)
+{
+	struct link *link, *after;
+
+	list_foreach_safe(link, after, &acceptors->list) {
+		struct acceptor *acceptor = container_of(link, struct acceptor, link);
+
+		if (acceptor->slot == slot)
+			acceptor_destroy(acceptor);
+	}
+}
+
 void acceptors_destroy(struct acceptors **acceptorsp)
 {
 	struct acceptors *acceptors = *acceptorsp;
-	struct link *link;
+	struct link *link, *after;
 
 	ev_timer_stop(acceptors->table->loop, &acceptors->pause);
-	while ((link = list_shift(&acceptors->list)) != NULL) {
-		struct acceptor *acceptor = container_of(link, struct acceptor, link);
-
-		ev_io_stop(acceptors->table->loop, &acceptor->io);
-		free(acceptor);
-	}
+	list_foreach_safe(link, after, &acceptors->list)
+		acceptor_destroy(container_of(link, struct acceptor, link));
 	if (acceptors->reserve_fd >= 0)
 		close(acceptors->reserve_fd);
 	free(acceptors);

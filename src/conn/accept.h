@@ -14,9 +14,12 @@ struct acceptors;
 /* STATUS_ERRNO: the reserve descriptor cannot be had; STATUS_NOMEM. */
 enum status acceptors_new(struct conn_table *table, struct acceptors **acceptors) MUST_CHECK;
 
-/* Accept connections of listener (borrowed) on fd from now on. */
-enum status acceptors_add(
-    struct acceptors *acceptors, const struct listener *listener, int fd) MUST_CHECK;
+/* Accept connections of listener (borrowed) on fd, a socket of a slot, from now on. */
+enum status acceptors_add(struct acceptors *acceptors, const struct listener *listener, int fd,
+    unsigned int slot) MUST_CHECK;
+
+/* Accept no more on the sockets of a slot. */
+void acceptors_drop(struct acceptors *acceptors, unsigned int slot);
 
 /* Accept no more. */
 void acceptors_destroy(struct acceptors **acceptors);

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -165,6 +166,7 @@ void table_abort(struct conn_table *table)
 void table_destroy(struct conn_table **tablep)
 {
 	struct conn_table *table = *tablep;
+	uint64_t lost;
 
 	CHECK(table->n_conns == 0);
 	ev_ref(table->loop);
@@ -173,7 +175,10 @@ void table_destroy(struct conn_table **tablep)
 	ev_check_stop(table->loop, &table->after_sleep);
 	ev_idle_stop(table->loop, &table->no_sleep);
 	ev_timer_stop(table->loop, &table->tick);
-	chunk_pool_destroy(&table->pool);
+	lost = chunk_pool_destroy(&table->pool);
+	if (lost > 0)
+		log_warn(
+		    "%" PRIu64 " bytes of shared messages were not freed by modules", lost);
 	hash_destroy(&table->by_id);
 	free(table);
 	*tablep = NULL;

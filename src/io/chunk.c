@@ -30,10 +30,10 @@ void chunk_pool_rest(struct chunk_pool *pool)
 	pool->spare_bytes = 0;
 }
 
-void chunk_pool_destroy(struct chunk_pool *pool)
+uint64_t chunk_pool_destroy(struct chunk_pool *pool)
 {
-	CHECK(pool->held_bytes == 0);
 	chunk_pool_rest(pool);
+	return pool->held_bytes;
 }
 
 size_t chunk_memory_of_class(size_t least, size_t held_bytes)

@@ -60,8 +60,8 @@ void chunk_pool_init(struct chunk_pool *pool, uint64_t max_bytes);
 /* Free the chunks that are kept for the next queue. */
 void chunk_pool_rest(struct chunk_pool *pool);
 
-/* Nothing may be held. */
-void chunk_pool_destroy(struct chunk_pool *pool);
+/* Queues hold nothing. Shared frames that somebody has not released are lost; returns their bytes. */
+uint64_t chunk_pool_destroy(struct chunk_pool *pool);
 
 static inline uint64_t chunk_pool_room(const struct chunk_pool *pool)
 {

@@ -19,9 +19,6 @@
 #include "settings/settings.h"
 #include "worker/limits.h"
 
-/* A start that takes longer has failed: a module's start hook hangs. */
-#define START_LIMIT_S 60.
-
 /* What workers get beyond the time to drain, or after the order to stop at once, before SIGKILL. */
 #define KILL_DELAY_S 2.
 
@@ -38,7 +35,7 @@ struct master {
 	int pid_fd; /* -1: no pid file */
 	struct ev_loop *loop;
 	ev_signal signals[N_SIGNALS];
-	ev_timer limit; /* of the start, or of the end */
+	ev_timer limit; /* of the end */
 	enum phase phase;
 	int exit_status;
 };
@@ -83,7 +80,6 @@ static void fail(struct master *master, const char *text)
 static void be_ready(struct master *master)
 {
 	master->phase = PHASE_SERVING;
-	ev_timer_stop(master->loop, &master->limit);
 	log_info("ready: %u workers", slots_n_ready(master->slots));
 	detach_ready();
 }
@@ -108,15 +104,9 @@ static void on_change(void *arg)
 
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 {
-	struct master *master = container_of(timer, struct master, limit);
-
 	(void)loop;
 	(void)revents;
-	if (master->phase == PHASE_STARTING)
-		fail(master,
-		    "the start failed: a worker is not ready after 60 s; does a module hang?");
-	else
-		slots_kill(master->slots);
+	slots_kill(container_of(timer, struct master, limit)->slots);
 }
 
 static void on_stop(struct master *master)
@@ -244,8 +234,7 @@ static void serve(struct master *master)
 
 	master->slots = slots_new(&config);
 	watch_signals(master);
-	ev_timer_init(&master->limit, on_limit, START_LIMIT_S, 0.);
-	ev_timer_start(master->loop, &master->limit);
+	ev_init(&master->limit, on_limit);
 	slots_start(master->slots);
 	ev_run(master->loop, 0);
 	slots_log_counters(master->slots);

@@ -17,6 +17,9 @@
 #include "worker/channel.h"
 #include "worker/worker.h"
 
+/* A worker that is not ready after so long hangs in a module. */
+#define START_LIMIT_S 60.
+
 /* Back-off: at once, then 0.1 s, 0.2 s, 0.4 s ... 10 s. Who lived this long starts afresh. */
 #define FIRST_DELAY_S 0.1
 #define LAST_DELAY_S 10.
@@ -42,10 +45,11 @@ struct slot {
 	int channel; /* the master's end; -1: none */
 	ev_child child;
 	ev_io channel_io;
-	ev_timer delay;
+	ev_timer timer; /* WAITING: the end of the back-off; STARTING: of the time to start */
 	uint64_t started_ms;
 	unsigned int n_failures; /* in a row */
 	bool was_ready;          /* some worker was */
+	struct slot *adopter;    /* whose worker accepts for this slot meanwhile; NULL: none */
 };
 
 struct slots {
@@ -76,6 +80,15 @@ static void changed(struct slots *slots)
 	slots->config.on_change(slots->config.arg);
 }
 
+static void set_timer(struct slot *slot, double seconds)
+{
+	struct ev_loop *loop = slot->slots->config.loop;
+
+	ev_timer_stop(loop, &slot->timer);
+	ev_timer_set(&slot->timer, seconds, 0.);
+	ev_timer_start(loop, &slot->timer);
+}
+
 /* Start the next worker, at once or after a while that grows with failures in a row. */
 static void spawn_later(struct slot *slot)
 {
@@ -83,21 +96,75 @@ static void spawn_later(struct slot *slot)
 
 	for (unsigned int i = 1; i < slot->n_failures && delay_s < LAST_DELAY_S; i++)
 		delay_s *= 2;
-	if (delay_s > LAST_DELAY_S)
-		delay_s = LAST_DELAY_S;
 	slot->state = SLOT_WAITING;
 	slot->n_failures++;
-	ev_timer_set(&slot->delay, delay_s, 0.);
-	ev_timer_start(slot->slots->config.loop, &slot->delay);
+	set_timer(slot, delay_s < LAST_DELAY_S ? delay_s : LAST_DELAY_S);
 }
 
-static void on_delay_over(struct ev_loop *loop, ev_timer *timer, int revents)
+static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
-	struct slot *slot = container_of(timer, struct slot, delay);
+	struct slot *slot = container_of(timer, struct slot, timer);
 
 	(void)loop;
 	(void)revents;
-	spawn(slot);
+	if (slot->state == SLOT_WAITING) {
+		spawn(slot);
+		return;
+	}
+	log_error("worker %u: pid %d is not ready after %.0f s and is killed: does a module's "
+		  "start hook hang?",
+	    slot->index, (int)slot->pid, START_LIMIT_S);
+	/* One try of that length is enough. */
+	if (!slot->was_ready)
+		slot->n_failures = FIRST_TRIES;
+	kill(slot->pid, SIGKILL);
+}
+
+/*
+ * While a slot has no worker that accepts, connections wait in the queues of its
+ * sockets, where the kernel goes on putting new ones: another slot's worker
+ * accepts them.
+ */
+static void adopt(struct slot *slot)
+{
+	struct slots *slots = slot->slots;
+
+	if (slot->adopter != NULL || !slot->was_ready)
+		return;
+	for (unsigned int i = 1; i < slots->config.n_slots; i++) {
+		struct slot *other = &slots->list[(slot->index + i) % slots->config.n_slots];
+
+		if (other->state == SLOT_READY &&
+		    channel_send(other->channel, CHANNEL_ADOPT, slot->index)) {
+			slot->adopter = other;
+			return;
+		}
+	}
+}
+
+static void release(struct slot *slot)
+{
+	if (slot->adopter == NULL)
+		return;
+	channel_send(slot->adopter->channel, CHANNEL_RELEASE, slot->index);
+	slot->adopter = NULL;
+}
+
+/* A slot became ready or lost its worker: see that every slot is accepted for. */
+static void arrange_adoption(struct slot *changed)
+{
+	struct slots *slots = changed->slots;
+
+	for (unsigned int i = 0; i < slots->config.n_slots; i++) {
+		struct slot *slot = &slots->list[i];
+
+		if (slot->adopter == changed && changed->state != SLOT_READY)
+			slot->adopter = NULL;
+		if (slot->state == SLOT_READY)
+			release(slot);
+		else if (!slots->is_stopping)
+			adopt(slot);
+	}
 }
 
 static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
@@ -117,6 +184,8 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 			break;
 		slot->state = SLOT_READY;
 		slot->was_ready = true;
+		ev_timer_stop(loop, &slot->timer);
+		arrange_adoption(slot);
 		changed(slot->slots);
 		break;
 	}
@@ -174,10 +243,12 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 
 	(void)revents;
 	ev_child_stop(loop, child);
+	ev_timer_stop(loop, &slot->timer);
 	log_death(slot, child->rstatus);
 	close_channel(slot);
 	settle_page(slot);
 	decide(slot, child->rstatus);
+	arrange_adoption(slot);
 	changed(slot->slots);
 }
 
@@ -190,8 +261,8 @@ static _Noreturn void become_worker(struct slot *slot, int channel)
 		.conf_path = config->conf_path,
 		.conf_text = config->conf_text,
 		.pages = slot->slots->pages,
-		.sockets = sockets_of_slot(config->sockets, slot->index),
-		.n_sockets = config->sockets->n_per_slot,
+		.sockets = config->sockets->list,
+		.n_per_slot = config->sockets->n_per_slot,
 		.channel = channel,
 		.is_detached = config->is_detached,
 	};
@@ -229,6 +300,7 @@ static void spawn(struct slot *slot)
 	ev_io_start(loop, &slot->channel_io);
 	ev_child_set(&slot->child, slot->pid, 0);
 	ev_child_start(loop, &slot->child);
+	set_timer(slot, START_LIMIT_S);
 	log_info("worker %u: started, pid %d", slot->index, (int)slot->pid);
 }
 
@@ -252,7 +324,7 @@ static void slot_init(struct slot *slot, struct slots *slots, unsigned int index
 	slot->page = slots->pages[index] = page_new();
 	ev_init(&slot->channel_io, on_channel);
 	ev_init(&slot->child, on_death);
-	ev_init(&slot->delay, on_delay_over);
+	ev_init(&slot->timer, on_timer);
 }
 
 struct slots *slots_new(const struct slots_config *config)
@@ -306,7 +378,7 @@ static void order_all(struct slots *slots, enum channel_type type, uint32_t arg)
 		if (has_process(slot)) {
 			channel_send(slot->channel, type, arg);
 		} else {
-			ev_timer_stop(slots->config.loop, &slot->delay);
+			ev_timer_stop(slots->config.loop, &slot->timer);
 			slot->state = SLOT_EMPTY;
 		}
 	}
@@ -353,7 +425,7 @@ void slots_forget(struct slots *slots)
 
 		close_channel(slot);
 		ev_child_stop(loop, &slot->child);
-		ev_timer_stop(loop, &slot->delay);
+		ev_timer_stop(loop, &slot->timer);
 	}
 }
 

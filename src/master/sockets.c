@@ -81,11 +81,6 @@ enum status sockets_open(
 	return STATUS_OK;
 }
 
-const struct worker_socket *sockets_of_slot(const struct sockets *sockets, unsigned int slot)
-{
-	return sockets->list + slot * sockets->n_per_slot;
-}
-
 void sockets_close(struct sockets *sockets)
 {
 	for (size_t i = 0; i < sockets->n_slots * sockets->n_per_slot; i++) {

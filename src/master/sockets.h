@@ -22,9 +22,6 @@ struct sockets {
 enum status sockets_open(
     const struct settings *settings, struct sockets *sockets, struct reason *why) MUST_CHECK;
 
-/* Of one slot; there are n_per_slot. Borrowed. */
-const struct worker_socket *sockets_of_slot(const struct sockets *sockets, unsigned int slot);
-
 void sockets_close(struct sockets *sockets);
 
 #endif

@@ -165,15 +165,52 @@ static struct rnl_shared *host_shared_new(uint32_t id, const void *payload, size
 	return host.table != NULL ? shared_new(host.table, id, payload, len) : NULL;
 }
 
-static void host_each(rnl_visit_f *visit, void *arg)
+struct visit {
+	const struct rnl_module *module;
+	rnl_visit_f *visit;
+	void *arg;
+};
+
+static bool has_module(const struct listener *listener, const struct rnl_module *module)
 {
-	if (host.table != NULL)
-		table_each(host.table, visit, arg);
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		if (listener->modules[i] == module)
+			return true;
+	}
+	return false;
 }
 
-static size_t host_count(void)
+static void visit_own(struct rnl_conn *conn, void *arg)
 {
-	return host.table != NULL ? host.table->by_id.n_links : 0;
+	const struct visit *visit = arg;
+
+	if (has_module(conn->listener, visit->module))
+		visit->visit(conn, visit->arg);
+}
+
+static void host_each(struct rnl_self *self, rnl_visit_f *visit, void *arg)
+{
+	struct module *module = container_of(self, struct module, self);
+	struct visit own = { .module = &module->api, .visit = visit, .arg = arg };
+
+	if (host.table != NULL)
+		table_each(host.table, visit_own, &own);
+}
+
+static void count_one(struct rnl_conn *conn, void *arg)
+{
+	size_t *n = arg;
+
+	(void)conn;
+	++*n;
+}
+
+static size_t host_count(struct rnl_self *self)
+{
+	size_t n = 0;
+
+	host_each(self, count_one, &n);
+	return n;
 }
 
 static struct ev_loop *host_loop(void)

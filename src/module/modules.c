@@ -18,7 +18,8 @@ static enum status check_abi(const struct rnl_module *api, struct reason *why)
 	if (api->abi_major == RNL_ABI_MAJOR && api->abi_minor <= RNL_ABI_MINOR)
 		return STATUS_OK;
 	return reason_set(why,
-	    "it is built for module ABI %u.%u and this runneld has %d.%d: build it again",
+	    "it is built for module ABI %u.%u and this runneld has %d.%d: build it with the "
+	    "runnel/module.h of this runneld",
 	    api->abi_major, api->abi_minor, RNL_ABI_MAJOR, RNL_ABI_MINOR);
 }
 

@@ -14,6 +14,8 @@ enum channel_type {
 	CHANNEL_READY = 1, /* worker: it accepts connections */
 	CHANNEL_STOP, /* master: close gracefully and exit; arg: within so many ms, 0: no limit */
 	CHANNEL_STOP_NOW, /* master: close at once and exit */
+	CHANNEL_ADOPT,    /* master: accept on the sockets of slot arg too: it has no worker */
+	CHANNEL_RELEASE,  /* master: accept on them no more */
 };
 
 struct channel_message {

@@ -61,6 +61,12 @@ enum status limits_apply(struct settings *settings, struct reason *why)
 		return STATUS_INVALID;
 	for (size_t i = 0; i < settings->n_listeners; i++)
 		asked += settings->listeners[i].max_connections;
+	if (others >= limit)
+		return reason_set(why,
+		    "the limit of %" PRIu64 " descriptors leaves none for connections: raise "
+		    "it to more than %" PRIu64
+		    " (ulimit -n, or LimitNOFILE in the systemd unit)",
+		    limit, others);
 	need = others + worker_share(settings, asked);
 	if (need > limit)
 		return reason_set(why,
@@ -69,11 +75,6 @@ enum status limits_apply(struct settings *settings, struct reason *why)
 		    ": raise it (ulimit -n %" PRIu64 ", or LimitNOFILE=%" PRIu64
 		    " in the systemd unit), or lower max-connections",
 		    asked, settings->workers, need, limit, need, need);
-	if (others >= limit)
-		return reason_set(why,
-		    "the limit of %" PRIu64
-		    " descriptors leaves none for connections: raise it to more than %" PRIu64,
-		    limit, others);
 	for (size_t i = 0; i < settings->n_listeners; i++) {
 		uint64_t most = (limit - others) * settings->workers;
 

@@ -143,6 +143,57 @@ static void stop_now(struct worker *worker)
 	table_abort(worker->table);
 }
 
+/* Accept on the sockets of a slot. */
+static enum status accept_for(struct worker *worker, unsigned int slot)
+{
+	const struct worker_plan *plan = worker->plan;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < plan->n_per_slot && status == STATUS_OK; i++) {
+		const struct worker_socket *socket =
+		    &plan->sockets[slot * plan->n_per_slot + i];
+
+		status = acceptors_add(worker->acceptors,
+		    &worker->listeners->list[socket->listener], socket->fd, slot);
+	}
+	return status;
+}
+
+static void adopt(struct worker *worker, unsigned int slot)
+{
+	if (worker->acceptors == NULL || slot >= worker->plan->n_slots)
+		return;
+	acceptors_drop(worker->acceptors, slot);
+	if (accept_for(worker, slot) != STATUS_OK)
+		log_error("cannot accept for slot %u: out of memory", slot);
+}
+
+static void release(struct worker *worker, unsigned int slot)
+{
+	if (worker->acceptors != NULL && slot != worker->plan->slot)
+		acceptors_drop(worker->acceptors, slot);
+}
+
+static void obey(struct worker *worker, const struct channel_message *message)
+{
+	switch ((enum channel_type)message->type) {
+	case CHANNEL_STOP:
+		stop(worker, message->arg);
+		break;
+	case CHANNEL_STOP_NOW:
+		stop_now(worker);
+		break;
+	case CHANNEL_ADOPT:
+		adopt(worker, message->arg);
+		break;
+	case CHANNEL_RELEASE:
+		release(worker, message->arg);
+		break;
+	case CHANNEL_READY:
+		break;
+	}
+}
+
 static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct worker *worker = container_of(io, struct worker, channel);
@@ -159,10 +210,7 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 		stop(worker, worker->settings->drain_timeout_ms);
 		break;
 	case CHANNEL_MESSAGE:
-		if (message.type == CHANNEL_STOP)
-			stop(worker, message.arg);
-		else if (message.type == CHANNEL_STOP_NOW)
-			stop_now(worker);
+		obey(worker, &message);
 		break;
 	}
 }
@@ -192,12 +240,8 @@ static void start_accepting(struct worker *worker)
 {
 	enum status status = acceptors_new(worker->table, &worker->acceptors);
 
-	for (size_t i = 0; i < worker->plan->n_sockets && status == STATUS_OK; i++) {
-		const struct worker_socket *socket = &worker->plan->sockets[i];
-
-		status = acceptors_add(
-		    worker->acceptors, &worker->listeners->list[socket->listener], socket->fd);
-	}
+	if (status == STATUS_OK)
+		status = accept_for(worker, worker->plan->slot);
 	if (status != STATUS_OK)
 		give_up_for(status);
 }

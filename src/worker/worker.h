@@ -25,8 +25,8 @@ struct worker_plan {
 	const char *conf_path;               /* what messages call the conf */
 	const char *conf_text;               /* normalised */
 	struct slot_page *const *pages;      /* of all slots */
-	const struct worker_socket *sockets; /* of this slot */
-	size_t n_sockets;
+	const struct worker_socket *sockets; /* of slot 0, of slot 1, ...: of all slots */
+	size_t n_per_slot;
 	int channel;      /* the worker's end */
 	bool is_detached; /* leave the standard streams once ready */
 };

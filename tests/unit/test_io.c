@@ -64,7 +64,7 @@ START_TEST(an_empty_queue_holds_no_memory)
 	ck_assert_uint_eq(pool.held_bytes, 0);
 	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 7);
 	ck_assert_mem_eq(got, "abcdefg", 7);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -86,7 +86,7 @@ START_TEST(the_limit_of_messages_is_exact)
 	ck_assert_int_eq(push(&q, &pool, &limits, "x", 1), RNL_EFULL);
 	ck_assert_uint_eq(q.n_messages, 3);
 	sendq_clear(&q, &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(held_memory_never_exceeds_the_limit)
 	/* Bookkeeping is small beside what it keeps. */
 	ck_assert_uint_ge(n_taken * sizeof(bytes), limits.max_bytes * 8 / 10);
 	sendq_clear(&q, &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 }
 END_TEST
 
@@ -135,7 +135,7 @@ START_TEST(what_never_fits_is_too_big_and_not_full)
 	ck_assert_int_eq(sendq_reserve(&q, &pool, &limits, SIZE_MAX - 3), RNL_ETOOBIG);
 	ck_assert_int_eq(push(&q, &pool, &limits, bytes, 1), RNL_EFULL);
 	sendq_clear(&q, &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 }
 END_TEST
 
@@ -155,7 +155,7 @@ START_TEST(the_pool_refuses_beyond_its_budget)
 	sendq_clear(&one, &pool);
 	ck_assert_int_eq(push(&other, &pool, &wide, bytes, sizeof(bytes)), RNL_OK);
 	sendq_clear(&other, &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 }
 END_TEST
 
@@ -196,7 +196,7 @@ START_TEST(a_shared_frame_is_kept_once_and_sent_to_all)
 	ck_assert_int_eq(got[3002], 's');
 	ck_assert_uint_ge(pool.held_bytes, held_by_frame);
 	sendq_clear(&queues[1], &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 	for (int i = 0; i < 2; i++) {
 		close(ends[i][0]);
 		close(ends[i][1]);
@@ -224,7 +224,7 @@ START_TEST(shared_frames_keep_to_the_limits)
 	sendq_clear(&q, &pool);
 	shared_frame_release(&frame);
 	shared_frame_release(&large);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ START_TEST(an_abandoned_reservation_is_forgotten)
 	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_EMPTY);
 	ck_assert_int_eq(read(ends[1], got, sizeof(got)), 3);
 	ck_assert_mem_eq(got, "abc", 3);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -271,7 +271,7 @@ START_TEST(a_broken_socket_is_told_from_a_full_one)
 	ck_assert_int_eq(sendq_drain(&q, &pool, ends[0], &n), DRAIN_FAILED);
 	ck_assert_int_eq(errno, EPIPE);
 	sendq_clear(&q, &pool);
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 	close(ends[0]);
 }
 END_TEST
@@ -391,7 +391,7 @@ START_TEST(random_pushes_and_partial_writes_give_the_same_stream)
 	}
 	ck_assert_uint_gt(model.n_frames, 1000);
 	ck_assert(sendq_is_empty(&q));
-	chunk_pool_destroy(&pool);
+	ck_assert_uint_eq(chunk_pool_destroy(&pool), 0);
 	free(model.bytes);
 	free(model.ends);
 	close(ends[0]);

@@ -208,8 +208,8 @@ struct rnl_host {
 	void (*abort)(struct rnl_conn *conn);
 	uint64_t (*conn_id)(const struct rnl_conn *conn);
 	struct rnl_conn *(*conn_find)(uint64_t id);
-	void (*each)(rnl_visit_f *visit, void *arg);
-	size_t (*count)(void);
+	void (*each)(struct rnl_self *self, rnl_visit_f *visit, void *arg);
+	size_t (*count)(struct rnl_self *self);
 	const char *(*conn_peer)(const struct rnl_conn *conn);
 	const char *(*conn_listener)(const struct rnl_conn *conn);
 	void *(*data)(struct rnl_self *self, const struct rnl_conn *conn);
@@ -307,18 +307,18 @@ static inline void rnl_shared_free(struct rnl_shared *shared)
 }
 
 /*
- * Visit each connection of this worker, closing ones too, of all listeners. The visitor may send,
- * close and abort.
+ * Visit each connection of this worker whose listener has this module, closing ones too. The
+ * visitor may send, close and abort.
  */
 static inline void rnl_each(rnl_visit_f *visit, void *arg)
 {
-	rnl_link.host->each(visit, arg);
+	rnl_link.host->each(rnl_link.self, visit, arg);
 }
 
-/* How many connections this worker has. */
+/* How many rnl_each() would visit. It counts them one by one. */
 static inline size_t rnl_count(void)
 {
-	return rnl_link.host->count();
+	return rnl_link.host->count(rnl_link.self);
 }
 
 /*
