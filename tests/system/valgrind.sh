@@ -20,8 +20,8 @@ trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
 fail() {
+    cat "$folder/log" "$folder"/valgrind.* 2>/dev/null || true
     echo "$*"
-    cat "$folder/log" "$folder"/valgrind.* 2>/dev/null
     exit 1
 }
 
@@ -62,7 +62,7 @@ pid=
 # Launcher, master, two workers.
 n=0
 for log in "$folder"/valgrind.*; do
-    grep -q 'ERROR SUMMARY: 0 errors' "$log" || fail "$log: valgrind has found an error"
+    grep -q 'ERROR SUMMARY: 0 errors' "$log" || fail "valgrind has found an error in ${log##*.}"
     n=$((n + 1))
 done
 [ $n -ge 4 ] || fail "$n processes ran under valgrind, not 4"
