@@ -26,41 +26,46 @@
 #define ANSWER_GOOD '+'
 #define ANSWER_BAD '-'
 
-static enum status check(const char *path, struct settings **settings, struct reason *why)
+/* Both are the caller's to destroy, also on failure; settings refer to options of modules. */
+static enum status check(
+    const char *path, struct modules **modules, struct settings **settings, struct reason *why)
 {
-	struct modules *modules = modules_new();
 	struct listeners *listeners = NULL;
 	enum status status = STATUS_NOMEM;
 
+	*modules = modules_new();
 	*settings = NULL;
-	if (modules != NULL)
-		status = settings_load(path, NULL, modules_find, modules, settings, why);
+	if (*modules != NULL)
+		status = settings_load(path, NULL, modules_find, *modules, settings, why);
 	if (status == STATUS_OK)
-		status = modules_configure(modules, *settings, why);
+		status = modules_configure(*modules, *settings, why);
 	if (status == STATUS_OK)
-		status = listeners_new(*settings, modules, &listeners, why);
+		status = listeners_new(*settings, *modules, &listeners, why);
 	if (status == STATUS_NOMEM)
 		status = reason_set(why, "out of memory");
 	listeners_destroy(&listeners);
 	return status;
 }
 
-/* In the child. The settings refer to options of modules, which live until it ends. */
+/* In the child. */
 static _Noreturn void answer(const char *path, int fd)
 {
+	struct modules *modules;
 	struct settings *settings;
 	struct reason why = { "" };
 	FILE *out = fdopen(fd, "w");
 
 	if (out == NULL)
 		_exit(1);
-	if (check(path, &settings, &why) == STATUS_OK) {
+	if (check(path, &modules, &settings, &why) == STATUS_OK) {
 		fputc(ANSWER_GOOD, out);
 		if (settings_dump(settings, out) != STATUS_OK)
 			_exit(1);
 	} else {
 		fprintf(out, "%c%s", ANSWER_BAD, why.text);
 	}
+	settings_destroy(&settings);
+	modules_destroy(&modules);
 	_exit(fclose(out) == 0 ? 0 : 1);
 }
 
