@@ -1,0 +1,394 @@
+/*
+ * Processes: what happens when one of them dies or is told to end. DESIGN.md
+ * sections 3 and 8.
+ */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system/client.h"
+#include "system/daemon.h"
+#include "system/probe.h"
+#include "system/process.h"
+#include "system/run.h"
+
+#define CONF PROBE_SECTION "listen main { address = \"127.0.0.1:%u\" modules = { probe } }\n"
+
+#define N_CLIENTS 64
+
+static struct daemon *start_probe(unsigned n_workers)
+{
+	struct daemon *daemon = daemon_new(n_workers, CONF, 0);
+
+	daemon_start(daemon);
+	return daemon;
+}
+
+static void stop_process(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	WAIT_FOR(process_state(pid) == 'T');
+}
+
+/* Connect to a daemon whose worker is stopped, kill that, and connect again: all are served. */
+static void connect_over_a_kill(uint16_t port, pid_t victim)
+{
+	int fds[2 * N_CLIENTS];
+
+	stop_process(victim);
+	for (int i = 0; i < N_CLIENTS; i++)
+		fds[i] = client_connect(port);
+	ck_assert_int_eq(kill(victim, SIGKILL), 0);
+	for (int i = N_CLIENTS; i < 2 * N_CLIENTS; i++)
+		fds[i] = client_connect(port);
+	for (int i = 0; i < 2 * N_CLIENTS; i++) {
+		client_ping(fds[i], "patient");
+		close(fds[i]);
+	}
+}
+
+/* Nobody but the dead worker's clients notices. */
+START_TEST(killed_worker_harms_only_its_own_connections)
+{
+	struct daemon *daemon = start_probe(4);
+	uint16_t port = daemon_port(daemon, "main");
+	struct identity identities[N_CLIENTS];
+	int fds[N_CLIENTS], n_lost = 0;
+	unsigned victim;
+
+	for (int i = 0; i < N_CLIENTS; i++) {
+		fds[i] = client_connect(port);
+		identities[i] = probe_who(fds[i]);
+	}
+	victim = identities[0].worker;
+	connect_over_a_kill(port, daemon_worker(daemon, victim));
+	for (int i = 0; i < N_CLIENTS; i++) {
+		bool is_served = client_try_ping(fds[i]);
+
+		ck_assert_int_eq(is_served, identities[i].worker != victim);
+		n_lost += !is_served;
+		close(fds[i]);
+	}
+	for (unsigned slot = 0; slot < 4; slot++)
+		ck_assert_uint_eq(daemon_n_started(daemon, slot), slot == victim ? 2 : 1);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "accepted", 3 * N_CLIENTS);
+	daemon_expect_counter(daemon, "closed_worker_died", n_lost);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* The listening socket is the master's: who has connected meanwhile is served by the next. */
+START_TEST(queue_of_a_dead_worker_is_served_by_its_replacement)
+{
+	struct daemon *daemon = start_probe(1);
+
+	connect_over_a_kill(daemon_port(daemon, "main"), daemon_worker(daemon, 0));
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 2);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(ids_and_counters_go_on_over_a_respawn)
+{
+	struct daemon *daemon = start_probe(1);
+	uint64_t last = 0;
+
+	for (unsigned round = 1; round <= 4; round++) {
+		for (int i = 0; i < 5; i++) {
+			int fd = client_connect(daemon_port(daemon, "main"));
+			uint64_t id = probe_who(fd).id;
+
+			ck_assert_uint_gt(id, last);
+			last = id;
+			close(fd);
+		}
+		if (round == 4)
+			break;
+		ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
+		WAIT_FOR(daemon_n_started(daemon, 0) == round + 1);
+	}
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "accepted", 20);
+	daemon_expect_counter(daemon, "frames_in", 20);
+	daemon_expect_counter(daemon, "frames_out", 20);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* 0, then 0.1 s, then 0.2 s, then 0.4 s. */
+START_TEST(respawn_backs_off)
+{
+	static const uint64_t at_least_ms[] = { 0, 100, 200, 400 };
+	struct daemon *daemon = start_probe(1);
+
+	for (unsigned n = 0; n < 4; n++) {
+		uint64_t killed_ms = wait_now_ms(), pause_ms;
+
+		ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
+		WAIT_FOR(daemon_n_started(daemon, 0) == n + 2);
+		pause_ms = wait_now_ms() - killed_ms;
+		ck_assert_uint_ge(pause_ms + 5, at_least_ms[n]);
+		ck_assert_uint_lt(pause_ms, at_least_ms[n] + 5000);
+	}
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* When slot 0 has been filled again, slot 1 would have been, too. */
+START_TEST(worker_that_exits_with_2_is_not_started_again)
+{
+	struct daemon *daemon = start_probe(2);
+	int fd = probe_connect_to_worker(daemon_port(daemon, "main"), 1);
+
+	probe_send(fd, PROBE_EXIT, 1, 2);
+	client_expect_end(fd);
+	close(fd);
+	WAIT_FOR(process_state(daemon_worker(daemon, 1)) == '\0');
+	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
+	WAIT_FOR(daemon_n_started(daemon, 0) == 2);
+	ck_assert_uint_eq(daemon_n_started(daemon, 1), 1);
+	daemon_signal(daemon, SIGTERM);
+	daemon_await_end(daemon);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* An operator's kill of one worker: what was sent is answered, and the slot is filled again. */
+START_TEST(worker_told_to_end_ends_in_order_and_is_replaced)
+{
+	struct daemon *daemon = start_probe(1);
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	client_ping(fd, "before");
+	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGTERM), 0);
+	client_expect_eof(fd);
+	close(fd);
+	fd = client_connect(daemon_port(daemon, "main"));
+	client_ping(fd, "after");
+	close(fd);
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 2);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_shutdown", 1);
+	daemon_expect_counter(daemon, "closed_worker_died", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* What the worker died of stands in the log. */
+START_TEST(crashed_worker_is_reported_and_replaced)
+{
+	struct daemon *daemon = start_probe(1);
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	probe_send(fd, PROBE_CRASH, 0);
+	client_expect_end(fd);
+	close(fd);
+	fd = client_connect(daemon_port(daemon, "main"));
+	client_ping(fd, "the next");
+	close(fd);
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 2);
+	ck_assert(daemon_has_logged(daemon, "signal 6"));
+	daemon_stop(&daemon);
+}
+END_TEST
+
+static bool port_is_free(uint16_t port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	bool is_free;
+
+	ck_assert_int_ge(fd, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	is_free =
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 1) == 0;
+	close(fd);
+	return is_free;
+}
+
+START_TEST(killed_master_leaves_no_orphan_and_a_free_port)
+{
+	struct daemon *daemon = start_probe(run_workers(_i)), *next;
+	uint16_t port = daemon_port(daemon, "main");
+	int fds[16], fd;
+
+	for (int i = 0; i < 16; i++) {
+		fds[i] = client_connect(port);
+		client_ping(fds[i], "hello");
+	}
+	daemon_signal(daemon, SIGKILL);
+	for (int i = 0; i < 16; i++) {
+		client_expect_end(fds[i]);
+		close(fds[i]);
+	}
+	ck_assert_int_eq(daemon_await_end(daemon), -1);
+	WAIT_FOR(port_is_free(port));
+	next = daemon_new(run_workers(_i), CONF, port);
+	daemon_start(next);
+	fd = client_connect(port);
+	client_ping(fd, "again");
+	close(fd);
+	daemon_stop(&next);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* The replies to all that was sent arrive, then EOF. */
+static void stop_gracefully(unsigned n_workers, int number)
+{
+	struct daemon *daemon = start_probe(n_workers);
+	uint16_t port = daemon_port(daemon, "main");
+	struct bytes stream = { 0 };
+	int fds[8];
+
+	for (uint32_t i = 0; i < 1000; i++)
+		bytes_add_filled(&stream, PROBE_ECHO, i, 20);
+	for (int i = 0; i < 8; i++) {
+		fds[i] = client_connect(port);
+		client_ping(fds[i], "hello");
+	}
+	for (int i = 0; i < 8; i++)
+		client_send(fds[i], stream.data, stream.len);
+	daemon_signal(daemon, number);
+	for (int i = 0; i < 8; i++) {
+		client_expect(fds[i], &stream);
+		client_expect_eof(fds[i]);
+		close(fds[i]);
+	}
+	ck_assert_int_eq(daemon_await_end(daemon), 0);
+	daemon_expect_counter(daemon, "closed_shutdown", 8);
+	for (unsigned slot = 0; slot < n_workers; slot++)
+		ck_assert_uint_eq(daemon_n_started(daemon, slot), 1);
+	ck_assert(port_is_free(port));
+	bytes_free(&stream);
+	daemon_destroy(&daemon);
+}
+
+START_TEST(term_answers_what_was_sent_then_ends)
+{
+	stop_gracefully(run_workers(_i), SIGTERM);
+}
+END_TEST
+
+START_TEST(quit_answers_what_was_sent_then_ends)
+{
+	stop_gracefully(run_workers(_i), SIGQUIT);
+}
+END_TEST
+
+/* A client that does not read holds up a graceful end. */
+static int stall(uint16_t port)
+{
+	int fd = client_connect_small(port);
+
+	for (int i = 0; i < 8; i++)
+		probe_send(fd, PROBE_FLOOD, 2, 1000, 1000);
+	client_await_read(fd);
+	return fd;
+}
+
+static struct daemon *start_stalled(unsigned n_workers, const char *options, int *fd)
+{
+	struct daemon *daemon = daemon_new(n_workers,
+	    "%s\n" PROBE_SECTION
+	    "listen main { address = \"127.0.0.1:0\" modules = { probe } when-full = refuse\n"
+	    "send-queue-messages = 10000 send-queue-bytes = 64M send-timeout = 0\n"
+	    "linger-timeout = 60s }\n",
+	    options);
+
+	daemon_start(daemon);
+	*fd = stall(daemon_port(daemon, "main"));
+	return daemon;
+}
+
+START_TEST(drain_timeout_ends_a_graceful_stop)
+{
+	uint64_t start_ms;
+	int fd;
+	struct daemon *daemon = start_stalled(run_workers(_i), "drain-timeout = 500ms", &fd);
+
+	start_ms = wait_now_ms();
+	daemon_signal(daemon, SIGTERM);
+	ck_assert_int_eq(daemon_await_end(daemon), 0);
+	ck_assert_uint_ge(wait_now_ms() - start_ms, 450);
+	close(fd);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+START_TEST(second_term_ends_at_once)
+{
+	int fd;
+	struct daemon *daemon = start_stalled(run_workers(_i), "drain-timeout = 10m", &fd);
+
+	daemon_signal(daemon, SIGTERM);
+	/* New clients are let in no more: the first one has arrived. */
+	WAIT_FOR(daemon_has_logged(daemon, "signal TERM"));
+	ck_assert(!daemon_has_ended(daemon));
+	daemon_signal(daemon, SIGTERM);
+	ck_assert_int_ge(daemon_await_end(daemon), 0);
+	close(fd);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+START_TEST(int_ends_at_once)
+{
+	int fd;
+	struct daemon *daemon = start_stalled(run_workers(_i), "drain-timeout = 10m", &fd);
+
+	daemon_signal(daemon, SIGINT);
+	ck_assert_int_ge(daemon_await_end(daemon), 0);
+	close(fd);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* Ctrl-C at a terminal: master and workers get it together, and no worker is replaced. */
+START_TEST(int_to_the_whole_group_ends_in_order)
+{
+	struct daemon *daemon = daemon_new(4, CONF, 0);
+
+	daemon->has_group = true;
+	daemon_start(daemon);
+	ck_assert_int_eq(kill(-daemon->pid, SIGINT), 0);
+	ck_assert_int_ge(daemon_await_end(daemon), 0);
+	for (unsigned slot = 0; slot < 4; slot++)
+		ck_assert_uint_eq(daemon_n_started(daemon, slot), 1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("c_process");
+	TCase *ends = run_case(suite, "ends");
+	TCase *master = run_case(suite, "master");
+	TCase *worker = run_case(suite, "worker");
+
+	run_add_workers(ends, term_answers_what_was_sent_then_ends);
+	run_add_workers(ends, quit_answers_what_was_sent_then_ends);
+	run_add_workers(ends, drain_timeout_ends_a_graceful_stop);
+	run_add_workers(ends, second_term_ends_at_once);
+	run_add_workers(ends, int_ends_at_once);
+	tcase_add_test(ends, int_to_the_whole_group_ends_in_order);
+	run_add_workers(master, killed_master_leaves_no_orphan_and_a_free_port);
+	tcase_add_test(worker, killed_worker_harms_only_its_own_connections);
+	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
+	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
+	tcase_add_test(worker, respawn_backs_off);
+	tcase_add_test(worker, worker_that_exits_with_2_is_not_started_again);
+	tcase_add_test(worker, worker_told_to_end_ends_in_order_and_is_replaced);
+	tcase_add_test(worker, crashed_worker_is_reported_and_replaced);
+	return run_suite(suite);
+}

@@ -1,0 +1,28 @@
+/*
+ * What /proc says about a process.
+ */
+#ifndef TESTS_SYSTEM_PROCESS_H
+#define TESTS_SYSTEM_PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* 'R', 'S', 'T' (stopped), 'Z' (dead, not yet reaped) ...; 0: there is no such process. */
+char process_state(pid_t pid);
+
+/* CPU time so far, user and system. */
+uint64_t process_cpu_ms(pid_t pid);
+
+/* Resident memory that is its own: the heap and other anonymous pages. */
+uint64_t process_memory_kb(pid_t pid);
+
+unsigned process_n_fds(pid_t pid);
+
+/*
+ * Run a program to its end, output appended to the file out. The arguments start
+ * with argv[0] and end with NULL. Returns its exit status, or -1 when a signal
+ * ended it.
+ */
+int process_run(const char *path, const char *out, ...) __attribute__((sentinel));
+
+#endif

@@ -1,0 +1,100 @@
+# The real daemon, driven from outside. Lettered: basics fail first.
+if HAVE_CHECK
+SYSTEM_TESTS = \
+	tests/system/a_wire \
+	tests/system/b_conf \
+	tests/system/b_start \
+	tests/system/c_process \
+	tests/system/d_limits \
+	tests/system/e_close \
+	tests/system/e_queue \
+	tests/system/f_calls \
+	tests/system/f_module \
+	tests/system/g_bench
+
+SYSTEM_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
+	-DBUILD_DIR='"$(abs_top_builddir)"' \
+	-DOUR_MODULES='"$(abs_top_builddir)/src/modules/.libs"' \
+	-DTEST_MODULES='"$(abs_top_builddir)/tests/system/modules/.libs"'
+SYSTEM_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+SYSTEM_LDADD = tests/system/libsystem.a $(CHECK_LIBS)
+
+check_PROGRAMS += $(SYSTEM_TESTS)
+TESTS += $(SYSTEM_TESTS)
+
+check_LIBRARIES = tests/system/libsystem.a
+tests_system_libsystem_a_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_libsystem_a_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_libsystem_a_SOURCES = \
+	tests/system/client.c tests/system/client.h \
+	tests/system/daemon.c tests/system/daemon.h \
+	tests/system/probe.c tests/system/probe.h \
+	tests/system/process.c tests/system/process.h \
+	tests/system/run.c tests/system/run.h \
+	tests/system/wait.c tests/system/wait.h
+
+tests_system_a_wire_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_a_wire_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_a_wire_LDADD = $(SYSTEM_LDADD)
+
+tests_system_b_conf_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_b_conf_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_b_conf_LDADD = $(SYSTEM_LDADD)
+
+tests_system_b_start_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_b_start_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_b_start_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_process_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_process_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_process_LDADD = $(SYSTEM_LDADD)
+
+tests_system_d_limits_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_d_limits_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_d_limits_LDADD = $(SYSTEM_LDADD)
+
+tests_system_e_close_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_e_close_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_e_close_LDADD = $(SYSTEM_LDADD)
+
+tests_system_e_queue_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_e_queue_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_e_queue_LDADD = $(SYSTEM_LDADD)
+
+tests_system_f_calls_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_calls_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_calls_LDADD = $(SYSTEM_LDADD)
+
+tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_module_LDADD = $(SYSTEM_LDADD)
+
+tests_system_g_bench_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_g_bench_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_g_bench_LDADD = $(SYSTEM_LDADD)
+
+# Modules as somebody else would write them; -rpath makes libtool build them shared.
+SYSTEM_MODULE_CPPFLAGS = $(MODULE_CPPFLAGS) -I$(top_srcdir)/tests
+SYSTEM_MODULE_LDFLAGS = $(MODULE_LDFLAGS) -rpath /nowhere
+
+check_LTLIBRARIES += \
+	tests/system/modules/demand.la \
+	tests/system/modules/newer_major.la \
+	tests/system/modules/newer_minor.la \
+	tests/system/modules/no_symbol.la \
+	tests/system/modules/probe.la
+
+tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_newer_major_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_newer_major_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_newer_minor_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_newer_minor_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_no_symbol_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_no_symbol_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_probe_la_SOURCES = \
+	tests/system/modules/probe.c tests/system/modules/probe.h
+tests_system_modules_probe_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS) $(EV_CFLAGS)
+tests_system_modules_probe_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_probe_la_LIBADD = $(EV_LIBS)
+endif
