@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,6 +41,19 @@ static _Noreturn void refuse_usage(void)
 	exit(EXIT_USAGE);
 }
 
+/*
+ * Whoever started us may have left signals blocked or ignored, and exec keeps
+ * both: TERM would not be heard, nor the end of a child.
+ */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
 	struct master_options options = { .conf_path = DEFAULT_CONF };
@@ -47,6 +61,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	streams_ensure();
+	reset_signals();
 	while ((opt = getopt(argc, argv, "c:FtTvVh")) != -1) {
 		switch (opt) {
 		case 'c':

@@ -369,6 +369,27 @@ START_TEST(int_to_the_whole_group_ends_in_order)
 }
 END_TEST
 
+/* Nothing that a shell or a service manager leaves to its children disturbs the daemon. */
+START_TEST(inherited_signal_mask_and_dispositions_do_no_harm)
+{
+	struct daemon *daemon = daemon_new(2, CONF, 0);
+	sigset_t mask, before;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGCHLD);
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, &before), 0);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN);
+	daemon_launch(daemon);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	daemon_await_ready(daemon);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("c_process");
@@ -382,6 +403,7 @@ int main(void)
 	run_add_workers(ends, second_term_ends_at_once);
 	run_add_workers(ends, int_ends_at_once);
 	tcase_add_test(ends, int_to_the_whole_group_ends_in_order);
+	tcase_add_test(ends, inherited_signal_mask_and_dispositions_do_no_harm);
 	run_add_workers(master, killed_master_leaves_no_orphan_and_a_free_port);
 	tcase_add_test(worker, killed_worker_harms_only_its_own_connections);
 	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
