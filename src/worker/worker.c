@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/panic.h"
@@ -121,6 +122,13 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 	table_abort(worker->table);
 }
 
+static void start_deadline(struct worker *worker, uint32_t limit_ms)
+{
+	ev_timer_set(&worker->deadline, limit_ms / 1000., 0.);
+	ev_timer_start(worker->loop, &worker->deadline);
+}
+
+/* Limit 0: none. */
 static void stop(struct worker *worker, uint32_t limit_ms)
 {
 	if (worker->acceptors == NULL)
@@ -129,12 +137,10 @@ static void stop(struct worker *worker, uint32_t limit_ms)
 	worker->table->on_empty = on_empty;
 	worker->table->on_empty_arg = worker;
 	table_stop(worker->table);
-	if (worker->table->n_conns == 0) {
+	if (worker->table->n_conns == 0)
 		on_empty(worker);
-	} else if (limit_ms != 0) {
-		ev_timer_set(&worker->deadline, limit_ms / 1000., 0.);
-		ev_timer_start(worker->loop, &worker->deadline);
-	}
+	else if (limit_ms != 0)
+		start_deadline(worker, limit_ms);
 }
 
 static void stop_now(struct worker *worker)
@@ -194,6 +200,24 @@ static void obey(struct worker *worker, const struct channel_message *message)
 	}
 }
 
+/*
+ * The master is gone, and with it whoever could serve what is in the queues of
+ * the listening sockets. All slots' sockets are closed here, so that the next
+ * daemon has the port, whatever keeps this worker.
+ */
+static void be_orphaned(struct worker *worker)
+{
+	const struct worker_plan *plan = worker->plan;
+	uint32_t limit_ms = worker->settings->drain_timeout_ms;
+
+	log_warn("the master is gone: closing connections, then ending");
+	stop(worker, limit_ms);
+	if (!ev_is_active(&worker->deadline))
+		start_deadline(worker, limit_ms);
+	for (size_t i = 0; i < plan->n_slots * plan->n_per_slot; i++)
+		close(plan->sockets[i].fd);
+}
+
 static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct worker *worker = container_of(io, struct worker, channel);
@@ -205,9 +229,7 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 		break;
 	case CHANNEL_END:
 		ev_io_stop(loop, io);
-		if (worker->acceptors != NULL)
-			log_warn("the master is gone: closing connections, then ending");
-		stop(worker, worker->settings->drain_timeout_ms);
+		be_orphaned(worker);
 		break;
 	case CHANNEL_MESSAGE:
 		obey(worker, &message);

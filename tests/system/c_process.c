@@ -354,6 +354,42 @@ START_TEST(int_ends_at_once)
 }
 END_TEST
 
+/* Orphans that still have somebody to serve leave the port to the next instance. */
+START_TEST(orphans_do_not_hold_the_port)
+{
+	int fd, client;
+	struct daemon *daemon = start_stalled(run_workers(_i), "drain-timeout = 10m", &fd);
+	uint16_t port = daemon_port(daemon, "main");
+	struct daemon *next = daemon_new(run_workers(_i), CONF, port);
+
+	daemon_signal(daemon, SIGKILL);
+	WAIT_FOR(daemon_has_ended(daemon));
+	WAIT_FOR(port_is_free(port));
+	daemon_start(next);
+	client = client_connect(port);
+	client_ping(client, "the next instance");
+	close(client);
+	client_reset(fd);
+	daemon_stop(&next);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* QUIT has no deadline, but nobody could set one any more. */
+START_TEST(orphans_of_a_quitting_master_end)
+{
+	int fd;
+	struct daemon *daemon = start_stalled(run_workers(_i), "drain-timeout = 500ms", &fd);
+
+	daemon_signal(daemon, SIGQUIT);
+	WAIT_FOR(daemon_has_logged(daemon, "signal QUIT"));
+	daemon_signal(daemon, SIGKILL);
+	ck_assert_int_eq(daemon_await_end(daemon), -1);
+	close(fd);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* Ctrl-C at a terminal: master and workers get it together, and no worker is replaced. */
 START_TEST(int_to_the_whole_group_ends_in_order)
 {
@@ -405,6 +441,8 @@ int main(void)
 	tcase_add_test(ends, int_to_the_whole_group_ends_in_order);
 	tcase_add_test(ends, inherited_signal_mask_and_dispositions_do_no_harm);
 	run_add_workers(master, killed_master_leaves_no_orphan_and_a_free_port);
+	run_add_workers(master, orphans_do_not_hold_the_port);
+	run_add_workers(master, orphans_of_a_quitting_master_end);
 	tcase_add_test(worker, killed_worker_harms_only_its_own_connections);
 	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
 	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
