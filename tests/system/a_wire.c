@@ -1,6 +1,6 @@
 /*
  * Bytes in, bytes out: framing, order, limits of a frame, unknown ids, the c10k
- * protocol. DESIGN.md sections 5 and 9.
+ * protocol.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
  * Starting: the command line, the pid file, the background, and the port that
- * somebody has already. DESIGN.md section 8.
+ * somebody has already..
  */
 #include "config.h"
 

@@ -1,6 +1,5 @@
 /*
- * Processes: what happens when one of them dies or is told to end. DESIGN.md
- * sections 3 and 8.
+ * Processes: what happens when one of them dies or is told to end.
  */
 #include "config.h"
 

@@ -1,6 +1,5 @@
 /*
- * How connections end: by the peer, by a timeout, by a reset. DESIGN.md sections
- * 4.9 and 5.
+ * How connections end: by the peer, by a timeout, by a reset.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
  * Peers that do not read: what when-full does, what it costs, and that nothing is
- * lost without being counted. DESIGN.md section 4.
+ * lost without being counted..
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * Modules: their options, and what a bad one is refused for. DESIGN.md section 6.
+ * Modules: their options, and what a bad one is refused for..
  */
 #include "config.h"
 
