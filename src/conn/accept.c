@@ -113,15 +113,17 @@ static void serve(struct acceptor *acceptor, int fd, const struct sockaddr_stora
 	struct conn_table *table = acceptor->acceptors->table;
 	const struct listener *listener = acceptor->listener;
 	struct endpoint peer;
+	enum status status;
 
 	if (count_open(table, listener->index) >= listener->max_connections) {
 		reject(acceptor, fd, "max-connections is reached");
 		return;
 	}
 	endpoint_set(&peer, addr);
-	if (conn_new(table, listener, fd, &peer) != STATUS_OK) {
+	status = conn_new(table, listener, fd, &peer);
+	if (status != STATUS_OK) {
 		counter_add(table->page->counters.rejected, 1);
-		log_rejection(acceptor, "no memory");
+		log_rejection(acceptor, status == STATUS_NOMEM ? "no memory" : strerror(errno));
 	}
 }
 

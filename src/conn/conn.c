@@ -14,17 +14,6 @@
 
 #define SERIAL_BITS 48
 
-static void on_event(struct ev_loop *loop, ev_io *io, int revents)
-{
-	struct rnl_conn *conn = container_of(io, struct rnl_conn, io);
-
-	(void)loop;
-	CHECK_MAGIC(conn, CONN_MAGIC);
-	if (revents & EV_READ)
-		conn_read(conn);
-	conn_settle(conn);
-}
-
 static void call_open(struct rnl_conn *conn)
 {
 	const struct listener *listener = conn->listener;
@@ -63,11 +52,17 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
 	conn->listener = listener;
 	conn->peer = *peer;
 	conn->active_ms = (uint32_t)table->now_ms;
-	ev_io_init(&conn->io, on_event, fd, 0);
+	conn->fd = fd;
 	list_init(&conn->turn);
 	wheel_entry_init(&conn->deadline);
 	input_init(&conn->in);
 	sendq_init(&conn->out);
+	if (poller_add(table->poller, fd, EPOLLIN, conn) != STATUS_OK) {
+		close(fd);
+		free(conn);
+		return STATUS_ERRNO;
+	}
+	conn->interest = EPOLLIN;
 	hash_insert(&table->by_id, &conn->by_id, (uint64_t)table->slot << SERIAL_BITS | serial);
 	list_append(&table->conns, &conn->all);
 	table->n_conns++;
@@ -167,7 +162,7 @@ static void finish(struct rnl_conn *conn)
 		return;
 	if (conn->reason == CLOSE_REASON_peer ||
 	    conn->listener->settings->linger_timeout_ms == 0 ||
-	    shutdown(conn->io.fd, SHUT_WR) < 0) {
+	    shutdown(conn->fd, SHUT_WR) < 0) {
 		conn->state = CONN_BROKEN;
 		return;
 	}
@@ -182,13 +177,13 @@ static void destroy(struct rnl_conn *conn)
 
 	if (!conn->is_ended)
 		end(conn);
-	ev_io_stop(table->loop, &conn->io);
+	poller_remove(table->poller, conn->fd);
 	wheel_cancel(&table->wheel, &conn->deadline);
 	list_remove(&conn->turn);
 	list_remove(&conn->all);
 	sendq_clear(&conn->out, &table->pool);
 	input_clear(&conn->in);
-	close(conn->io.fd);
+	close(conn->fd);
 	count_open(conn, -1);
 	table->n_conns--;
 	conn->magic = 0;
@@ -197,25 +192,43 @@ static void destroy(struct rnl_conn *conn)
 		table->on_empty(table->on_empty_arg);
 }
 
-/* Ask the loop for the events that matter now. */
+/* Are its requests read? */
+static bool is_served(const struct rnl_conn *conn)
+{
+	return conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over;
+}
+
+/* Ask the poller for the events that matter now. */
 static void watch(struct rnl_conn *conn)
 {
-	bool is_reading =
-	    conn->state == CONN_LINGERING ||
-	    (conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over);
-	int events = (is_reading ? EV_READ : 0) | (conn->is_blocked ? EV_WRITE : 0);
+	bool is_reading = conn->state == CONN_LINGERING || is_served(conn);
+	uint32_t interest = (is_reading ? EPOLLIN : 0) | (conn->is_blocked ? EPOLLOUT : 0);
 
-	if (events == (conn->io.events & (EV_READ | EV_WRITE)))
+	if (interest == conn->interest)
 		return;
-	ev_io_stop(conn->table->loop, &conn->io);
-	ev_io_set(&conn->io, conn->io.fd, events);
-	if (events != 0)
-		ev_io_start(conn->table->loop, &conn->io);
+	conn->interest = interest;
+	if (poller_change(conn->table->poller, conn->fd, interest, conn) != STATUS_OK)
+		conn_abort(conn, CLOSE_REASON_error);
+}
+
+void conn_on_event(void *owner, uint32_t events)
+{
+	struct rnl_conn *conn = owner;
+
+	CHECK_MAGIC(conn, CONN_MAGIC);
+	if (events & EPOLLOUT)
+		conn_drain(conn);
+	if ((conn->interest & EPOLLIN) && (events & ~(uint32_t)EPOLLOUT))
+		conn_read(conn);
+	else if (events & (EPOLLERR | EPOLLHUP))
+		conn_abort(conn, CLOSE_REASON_peer);
+	conn_settle(conn);
 }
 
 void conn_settle(struct rnl_conn *conn)
 {
-	conn_drain(conn);
+	if (!conn->is_blocked)
+		conn_drain(conn);
 	conn_relieve(conn);
 	if (conn->state == CONN_OPEN && conn->is_input_over && !conn->is_waiting)
 		conn_close(conn, conn->reason);

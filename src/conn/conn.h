@@ -12,7 +12,6 @@
 #ifndef RUNNEL_CONN_CONN_H
 #define RUNNEL_CONN_CONN_H
 
-#include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +44,7 @@ enum conn_state {
 	CONN_BROKEN,    /* goes when it is settled next; the queue is dropped */
 };
 
-/* What the data path touches comes first, in 128 bytes. */
+/* What the data path touches comes first, in 128 bytes, which the poller prefetches. */
 struct rnl_conn {
 	uint32_t magic;
 
@@ -64,7 +63,8 @@ struct rnl_conn {
 	uint32_t active_ms; /* bytes came or went last */
 	uint32_t frame_ms;  /* is_in_frame since */
 
-	ev_io io;
+	int fd;                          /* owned */
+	uint32_t interest;               /* what the poller is asked for: EPOLLIN, EPOLLOUT */
 	struct conn_table *table;        /* borrowed */
 	const struct listener *listener; /* borrowed */
 	struct input in;
@@ -82,7 +82,7 @@ struct rnl_conn {
 
 /*
  * A new connection on fd, which is non-blocking and is the connection's from now
- * on, also on failure. Calls the open hooks. STATUS_NOMEM: fd is closed.
+ * on, also on failure. Calls the open hooks. STATUS_NOMEM, STATUS_ERRNO: fd is closed.
  */
 enum status conn_new(struct conn_table *table, const struct listener *listener, int fd,
     const struct endpoint *peer) MUST_CHECK;
@@ -115,6 +115,9 @@ void conn_turn(struct rnl_conn *conn);
 
 /* The worker stops: serve what has come so far, then close. */
 void conn_stop(struct rnl_conn *conn);
+
+/* The poller's handler; owner is the connection, which may be gone afterwards. */
+void conn_on_event(void *owner, uint32_t events);
 
 /* Its deadline has come: see which, and act. It may be gone afterwards. */
 void conn_expire(struct rnl_conn *conn);

@@ -139,7 +139,7 @@ static void read_failed(struct rnl_conn *conn)
 static void read_off(struct rnl_conn *conn)
 {
 	struct view view;
-	ssize_t n = input_read(&conn->in, &conn->table->scratch, conn->io.fd, &view);
+	ssize_t n = input_read(&conn->in, &conn->table->scratch, conn->fd, &view);
 
 	if (n == 0)
 		conn->state = CONN_BROKEN;
@@ -160,7 +160,7 @@ void conn_read(struct rnl_conn *conn)
 	/* Frames that wait are served on the agenda, and before those that follow them. */
 	if (conn->state != CONN_OPEN || conn->is_waiting)
 		return;
-	n = input_read(&conn->in, &table->scratch, conn->io.fd, &view);
+	n = input_read(&conn->in, &table->scratch, conn->fd, &view);
 	if (n > 0) {
 		counter_add(table->page->counters.bytes_in, n);
 		conn->active_ms = (uint32_t)table->now_ms;

@@ -185,7 +185,7 @@ void conn_drain(struct rnl_conn *conn)
 
 	if (sendq_is_empty(&conn->out) || conn->state == CONN_BROKEN)
 		return;
-	drain = sendq_drain(&conn->out, &table->pool, conn->io.fd, &n_bytes);
+	drain = sendq_drain(&conn->out, &table->pool, conn->fd, &n_bytes);
 	counter_add(counters->drains, 1);
 	counter_add(counters->bytes_out, n_bytes);
 	if (n_bytes > 0)

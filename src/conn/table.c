@@ -104,12 +104,17 @@ enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
     struct conn_table **result)
 {
 	struct conn_table *table = calloc(1, sizeof(*table));
+	enum status status;
 
 	if (table == NULL)
 		return STATUS_NOMEM;
-	if (hash_init(&table->by_id) != STATUS_OK) {
+	status = hash_init(&table->by_id);
+	if (status == STATUS_OK)
+		status = poller_new(loop, conn_on_event, &table->poller);
+	if (status != STATUS_OK) {
+		hash_destroy(&table->by_id);
 		free(table);
-		return STATUS_NOMEM;
+		return status;
 	}
 	table->loop = loop;
 	table->page = pages[slot];
@@ -175,6 +180,7 @@ void table_destroy(struct conn_table **tablep)
 	ev_check_stop(table->loop, &table->after_sleep);
 	ev_idle_stop(table->loop, &table->no_sleep);
 	ev_timer_stop(table->loop, &table->tick);
+	poller_destroy(&table->poller);
 	lost = chunk_pool_destroy(&table->pool);
 	if (lost > 0)
 		log_warn(

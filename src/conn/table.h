@@ -22,11 +22,13 @@
 #include "base/wheel.h"
 #include "conn/slot_page.h"
 #include "io/input.h"
+#include "io/poller.h"
 #include "io/sendq.h"
 
 struct rnl_conn;
 
 struct conn_table {
+	struct poller *poller;          /* of the connections' sockets; owned */
 	struct ev_loop *loop;           /* borrowed */
 	struct slot_page *page;         /* this slot's; borrowed */
 	struct slot_page *const *pages; /* of all slots, to count connections; borrowed */
@@ -58,7 +60,7 @@ struct conn_table {
 };
 
 /*
- * A table on loop. STATUS_NOMEM: no memory. It keeps no reference that makes
+ * A table on loop. STATUS_NOMEM, STATUS_ERRNO. It keeps no reference that makes
  * the loop run on when nothing else does.
  */
 enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],

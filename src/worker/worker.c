@@ -94,13 +94,16 @@ static void load(struct worker *worker)
 
 static void make_loop(struct worker *worker)
 {
+	enum status status;
+
 	worker->loop = ev_default_loop(EVFLAG_AUTO);
 	if (worker->loop == NULL)
 		give_up("libev has no usable backend: is LIBEV_FLAGS set?");
-	if (table_new(worker->loop, worker->plan->pages, worker->plan->n_slots,
-		worker->plan->slot, worker->settings->worker_send_memory, worker->modules->n,
-		&worker->table) != STATUS_OK)
-		give_up_for(STATUS_NOMEM);
+	status = table_new(worker->loop, worker->plan->pages, worker->plan->n_slots,
+	    worker->plan->slot, worker->settings->worker_send_memory, worker->modules->n,
+	    &worker->table);
+	if (status != STATUS_OK)
+		give_up_for(status);
 	host_attach(worker->loop, worker->table);
 }
 
