@@ -1,6 +1,6 @@
 # The comparison with other servers: run by hand, never by make. It needs Python, and for the
 # peers Go and its module proxy; "make check" tests its pure parts where there is a Python.
-dist_noinst_SCRIPTS += contrib/bench/compare
+dist_noinst_SCRIPTS += contrib/bench/compare contrib/bench/pressure
 dist_check_SCRIPTS += contrib/bench/tests/check
 TESTS += contrib/bench/tests/check
 EXTRA_DIST += \
@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	contrib/bench/comparison/main.py \
 	contrib/bench/comparison/memory.py \
 	contrib/bench/comparison/peers.py \
+	contrib/bench/comparison/pressure.py \
 	contrib/bench/comparison/procfs.py \
 	contrib/bench/comparison/protocol.py \
 	contrib/bench/comparison/report.py \
