@@ -240,7 +240,7 @@ static void note_wrong(
 
 	if (note[0] != '\0')
 		return;
-	if (client->oldest == client->next)
+	if (count_in_flight(client) == 0)
 		n = snprintf(note, LANE_NOTE_SIZE,
 		    "client %u: %zu bytes that were not asked for:", client->number, len);
 	else
@@ -279,7 +279,7 @@ static bool take_bytes(struct lane *lane, struct client *client, const uint8_t *
 	size_t size, n;
 
 	while (len > 0) {
-		if (client->oldest == client->next) {
+		if (count_in_flight(client) == 0) {
 			note_wrong(lane, client, in, len, 0);
 			return false;
 		}
@@ -293,8 +293,14 @@ static bool take_bytes(struct lane *lane, struct client *client, const uint8_t *
 		in += n;
 		len -= n;
 		client->n_in += (uint32_t)n;
-		if (client->n_in == size)
-			take_reply(lane, client);
+		if (client->n_in < size)
+			return true;
+		/* A server may begin to answer half a request, but not have answered it. */
+		if (client->oldest == client->next) {
+			note_wrong(lane, client, in, len, size);
+			return false;
+		}
+		take_reply(lane, client);
 	}
 	return true;
 }

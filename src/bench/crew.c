@@ -349,6 +349,12 @@ static enum status take_signals(struct crew *crew, struct reason *why)
 	return STATUS_OK;
 }
 
+static bool is_through(const struct crew *crew, enum phase phase)
+{
+	return __atomic_load_n(&crew->shared->n_done[phase], __ATOMIC_ACQUIRE) == crew->n_lanes;
+}
+
+/* A look before sleeping: the word that this phase is over may have been read with another. */
 enum status crew_wait(
     struct crew *crew, enum phase phase, int timeout_ms, bool *is_done, struct reason *why)
 {
@@ -358,14 +364,14 @@ enum status crew_wait(
 	};
 	uint64_t n;
 
-	if (poll(fds, 2, timeout_ms) > 0) {
+	*is_done = is_through(crew, phase);
+	if (!*is_done && poll(fds, 2, timeout_ms) > 0) {
 		while (read(crew->done_fd, &n, sizeof(n)) > 0)
 			;
 		if (take_signals(crew, why) != STATUS_OK)
 			return STATUS_INVALID;
 	}
-	*is_done =
-	    __atomic_load_n(&crew->shared->n_done[phase], __ATOMIC_ACQUIRE) == crew->n_lanes;
+	*is_done = is_through(crew, phase);
 	return STATUS_OK;
 }
 
@@ -397,15 +403,14 @@ static void close_fd(int *fd)
 
 static void end_processes(struct crew *crew)
 {
-	bool is_through =
-	    crew->shared != NULL && crew->shared->n_done[PHASE_RUN] == crew->n_lanes;
+	bool will_end = crew->shared != NULL && is_through(crew, PHASE_RUN);
 	uint32_t i;
 
 	open_gate(crew, GATE_END);
 	for (i = 0; crew->pids != NULL && i < crew->n_processes; i++) {
 		if (crew->pids[i] == 0)
 			continue;
-		if (!is_through)
+		if (!will_end)
 			kill(crew->pids[i], SIGKILL);
 		while (waitpid(crew->pids[i], NULL, 0) < 0 && errno == EINTR)
 			;

@@ -38,4 +38,14 @@ tests_unit_test_bench_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_bench_LDADD = \
 	src/bench/libbench.a src/wire/libwire.a src/base/libbase.a \
 	$(JANSSON_LIBS) $(CHECK_LIBS) -lm
+
+# The whole of it against the floor and against servers that misbehave.
+check_PROGRAMS += tests/system/test-bench
+TESTS += tests/system/test-bench
+tests_system_test_bench_SOURCES = \
+	tests/system/bench_server.c tests/system/bench_server.h \
+	tests/system/test_bench.c
+tests_system_test_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_system_test_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_system_test_bench_LDADD = $(JANSSON_LIBS) $(CHECK_LIBS)
 endif
