@@ -256,9 +256,15 @@ static void stop_gracefully(unsigned n_workers, int number)
 		fds[i] = client_connect(port);
 		client_ping(fds[i], "hello");
 	}
+	/* The requests and the order to stop are there when the workers go on. */
+	for (unsigned slot = 0; slot < n_workers; slot++)
+		stop_process(daemon_worker(daemon, slot));
 	for (int i = 0; i < 8; i++)
 		client_send(fds[i], stream.data, stream.len);
 	daemon_signal(daemon, number);
+	WAIT_FOR(daemon_has_logged(daemon, "signal "));
+	for (unsigned slot = 0; slot < n_workers; slot++)
+		ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGCONT), 0);
 	for (int i = 0; i < 8; i++) {
 		client_expect(fds[i], &stream);
 		client_expect_eof(fds[i]);
@@ -400,6 +406,7 @@ START_TEST(int_to_the_whole_group_ends_in_order)
 	ck_assert_int_ge(daemon_await_end(daemon), 0);
 	for (unsigned slot = 0; slot < 4; slot++)
 		ck_assert_uint_eq(daemon_n_started(daemon, slot), 1);
+	ck_assert(!daemon_has_logged(daemon, "killed by signal"));
 	daemon_destroy(&daemon);
 }
 END_TEST

@@ -190,6 +190,10 @@ START_TEST(exhausted_descriptors_do_not_spin_and_pass)
 	limit_fds(worker, fds_in_use(worker));
 	ck_assert_uint_lt(busy_ms_while_knocking(worker, port), 300);
 	client_ping(fd, "meanwhile");
+	/* Nobody waits in vain: there is a descriptor to turn people away with. */
+	next = client_connect(port);
+	client_expect_end(next);
+	close(next);
 	limit_fds(worker, 2000);
 	WAIT_FOR((next = try_to_be_served(port)) >= 0);
 	client_ping(fd, "after");

@@ -157,6 +157,29 @@ START_TEST(idle_timeout_closes_the_silent_only)
 }
 END_TEST
 
+/* Traffic in one direction is enough, whichever it is. */
+START_TEST(idle_timeout_spares_who_only_sends_or_only_hears)
+{
+	struct daemon *daemon = start_probe(1, "idle-timeout = 1s");
+	int sender = client_connect(daemon_port(daemon, "main"));
+	int hearer = client_connect(daemon_port(daemon, "main"));
+	uint64_t start_ms = wait_now_ms(), id = probe_who(hearer).id;
+
+	while (wait_now_ms() - start_ms < 2500) {
+		probe_send(sender, PROBE_TIMER_SEND, 3, PROBE_ID(id), 1);
+		client_receive(hearer, (uint8_t[12]){ 0 }, 12);
+		poll(NULL, 0, 100);
+	}
+	client_ping(sender, "I have sent");
+	client_ping(hearer, "I have heard");
+	close(sender);
+	close(hearer);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_idle", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* A frame that has begun must be complete in time, and a byte now and then is no excuse. */
 START_TEST(frame_timeout_is_not_extended_by_trickled_bytes)
 {
@@ -274,6 +297,7 @@ int main(void)
 	run_add_workers(peer, half_close_within_a_frame_ends);
 	run_add_workers(peer, reset_with_output_queued_harms_nobody);
 	run_add_workers(timeouts, idle_timeout_closes_the_silent_only);
+	tcase_add_test(timeouts, idle_timeout_spares_who_only_sends_or_only_hears);
 	run_add_workers(timeouts, frame_timeout_is_not_extended_by_trickled_bytes);
 	tcase_add_test(timeouts, frame_timeout_starts_anew_with_each_frame);
 	run_add_workers(ours, close_flushes_first);
