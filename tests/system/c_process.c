@@ -76,8 +76,9 @@ START_TEST(killed_worker_harms_only_its_own_connections)
 		n_lost += !is_served;
 		close(fds[i]);
 	}
+	WAIT_FOR(daemon_n_started(daemon, victim) == 2);
 	for (unsigned slot = 0; slot < 4; slot++)
-		ck_assert_uint_eq(daemon_n_started(daemon, slot), slot == victim ? 2 : 1);
+		ck_assert(slot == victim || daemon_n_started(daemon, slot) == 1);
 	daemon_end(daemon);
 	daemon_expect_counter(daemon, "accepted", 3 * N_CLIENTS);
 	daemon_expect_counter(daemon, "closed_worker_died", n_lost);
@@ -142,22 +143,82 @@ START_TEST(respawn_backs_off)
 }
 END_TEST
 
-/* When slot 0 has been filled again, slot 1 would have been, too. */
+static void expect_all_served(uint16_t port)
+{
+	int fds[N_CLIENTS];
+
+	for (int i = 0; i < N_CLIENTS; i++)
+		fds[i] = client_connect(port);
+	for (int i = 0; i < N_CLIENTS; i++) {
+		client_ping(fds[i], "served");
+		close(fds[i]);
+	}
+}
+
+/*
+ * Its slot's clients are served by the other worker, and by the one after that.
+ * When slot 0 has been filled again, slot 1 would have been, too.
+ */
 START_TEST(worker_that_exits_with_2_is_not_started_again)
 {
 	struct daemon *daemon = start_probe(2);
-	int fd = probe_connect_to_worker(daemon_port(daemon, "main"), 1);
+	uint16_t port = daemon_port(daemon, "main");
+	int fd = probe_connect_to_worker(port, 1);
 
 	probe_send(fd, PROBE_EXIT, 1, 2);
 	client_expect_end(fd);
 	close(fd);
 	WAIT_FOR(process_state(daemon_worker(daemon, 1)) == '\0');
-	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
+	expect_all_served(port);
+	connect_over_a_kill(port, daemon_worker(daemon, 0));
 	WAIT_FOR(daemon_n_started(daemon, 0) == 2);
+	expect_all_served(port);
 	ck_assert_uint_eq(daemon_n_started(daemon, 1), 1);
-	daemon_signal(daemon, SIGTERM);
-	daemon_await_end(daemon);
-	daemon_destroy(&daemon);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* Whoever comes while the slot's worker is stopped is served by it and by nobody else. */
+static void expect_slot_is_its_own(struct daemon *daemon, unsigned slot)
+{
+	uint16_t port = daemon_port(daemon, "main");
+	int fds[N_CLIENTS], other = probe_connect_to_worker(port, 1 - slot), n_own = 0;
+
+	stop_process(daemon_worker(daemon, slot));
+	for (int i = 0; i < N_CLIENTS; i++)
+		fds[i] = client_connect(port);
+	/* Time for the other worker to take what it may. */
+	for (int i = 0; i < 10; i++)
+		client_ping(other, "take them");
+	ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGCONT), 0);
+	for (int i = 0; i < N_CLIENTS; i++) {
+		n_own += probe_who(fds[i]).worker == slot;
+		close(fds[i]);
+	}
+	ck_assert_int_gt(n_own, 0);
+	close(other);
+}
+
+/* Killed six times in a row, slot 1 waits for 1.6 s: slot 0 serves its clients meanwhile. */
+START_TEST(slot_that_waits_is_served_by_another)
+{
+	struct daemon *daemon = start_probe(2);
+	uint16_t port = daemon_port(daemon, "main");
+	uint64_t killed_ms;
+
+	for (unsigned n = 2; n <= 6; n++) {
+		ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
+		WAIT_FOR(daemon_n_started(daemon, 1) == n);
+	}
+	killed_ms = wait_now_ms();
+	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
+	WAIT_FOR(process_state(daemon_worker(daemon, 1)) == '\0');
+	expect_all_served(port);
+	ck_assert_uint_lt(wait_now_ms() - killed_ms, 1600);
+	WAIT_FOR(daemon_n_started(daemon, 1) == 7);
+	close(probe_connect_to_worker(port, 1));
+	expect_slot_is_its_own(daemon, 1);
+	daemon_stop(&daemon);
 }
 END_TEST
 
@@ -242,36 +303,39 @@ START_TEST(killed_master_leaves_no_orphan_and_a_free_port)
 }
 END_TEST
 
+/* More than a worker hears of in one turn. */
+#define N_STOPPED 600
+
 /* The replies to all that was sent arrive, then EOF. */
 static void stop_gracefully(unsigned n_workers, int number)
 {
 	struct daemon *daemon = start_probe(n_workers);
 	uint16_t port = daemon_port(daemon, "main");
 	struct bytes stream = { 0 };
-	int fds[8];
+	int fds[N_STOPPED];
 
-	for (uint32_t i = 0; i < 1000; i++)
+	for (uint32_t i = 0; i < 200; i++)
 		bytes_add_filled(&stream, PROBE_ECHO, i, 20);
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < N_STOPPED; i++) {
 		fds[i] = client_connect(port);
 		client_ping(fds[i], "hello");
 	}
 	/* The requests and the order to stop are there when the workers go on. */
 	for (unsigned slot = 0; slot < n_workers; slot++)
 		stop_process(daemon_worker(daemon, slot));
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < N_STOPPED; i++)
 		client_send(fds[i], stream.data, stream.len);
 	daemon_signal(daemon, number);
-	WAIT_FOR(daemon_has_logged(daemon, "signal "));
+	WAIT_FOR(daemon_has_logged(daemon, "signal ") && process_state(daemon->pid) == 'S');
 	for (unsigned slot = 0; slot < n_workers; slot++)
 		ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGCONT), 0);
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < N_STOPPED; i++) {
 		client_expect(fds[i], &stream);
 		client_expect_eof(fds[i]);
 		close(fds[i]);
 	}
 	ck_assert_int_eq(daemon_await_end(daemon), 0);
-	daemon_expect_counter(daemon, "closed_shutdown", 8);
+	daemon_expect_counter(daemon, "closed_shutdown", N_STOPPED);
 	for (unsigned slot = 0; slot < n_workers; slot++)
 		ck_assert_uint_eq(daemon_n_started(daemon, slot), 1);
 	ck_assert(port_is_free(port));
@@ -327,6 +391,8 @@ START_TEST(drain_timeout_ends_a_graceful_stop)
 	ck_assert_int_eq(daemon_await_end(daemon), 0);
 	ck_assert_uint_ge(wait_now_ms() - start_ms, 450);
 	close(fd);
+	/* By the worker itself: nothing was left to the master's SIGKILL. */
+	daemon_expect_counter(daemon, "closed_shutdown", 1);
 	daemon_destroy(&daemon);
 }
 END_TEST
@@ -454,6 +520,7 @@ int main(void)
 	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
 	tcase_add_test(worker, respawn_backs_off);
 	tcase_add_test(worker, worker_that_exits_with_2_is_not_started_again);
+	tcase_add_test(worker, slot_that_waits_is_served_by_another);
 	tcase_add_test(worker, worker_told_to_end_ends_in_order_and_is_replaced);
 	tcase_add_test(worker, crashed_worker_is_reported_and_replaced);
 	return run_suite(suite);

@@ -478,6 +478,8 @@ START_TEST(modules_and_listeners_are_kept_apart)
 	client_send(both, request.data, request.len);
 	client_receive(both, reply, sizeof(reply));
 	ck_assert_str_eq(probe_who(both).listener, "both");
+	probe_send(both, PROBE_COUNT, 0);
+	ck_assert_uint_eq(probe_result(both), 1);
 	/* The listener "bare" does not know the probe's ids. */
 	probe_send(bare, PROBE_WHO, 0);
 	client_send(bare, request.data, request.len);
