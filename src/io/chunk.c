@@ -36,13 +36,10 @@ uint64_t chunk_pool_destroy(struct chunk_pool *pool)
 	return pool->held_bytes;
 }
 
-size_t chunk_memory_of_class(size_t least, size_t held_bytes)
+size_t chunk_memory_of_class(size_t least, size_t wanted)
 {
-	/* As much again as is held, so that a long queue has few chunks and a short one is small. */
-	size_t wanted = least > held_bytes ? least : held_bytes;
-
 	for (int i = 0; i < CHUNK_N_CLASSES; i++) {
-		if (class_sizes[i] >= wanted)
+		if (class_sizes[i] >= least && class_sizes[i] >= wanted)
 			return class_sizes[i];
 	}
 	return least > class_sizes[CHUNK_N_CLASSES - 1] ? least

@@ -78,8 +78,8 @@ static inline size_t chunk_memory_for(size_t size)
 	return sizeof(struct chunk) + rounded + CHUNK_MARK_SIZE;
 }
 
-/* Memory of the chunk to take for a frame that needs `least`, when a queue holds so much. */
-size_t chunk_memory_of_class(size_t least, size_t held_bytes);
+/* Memory of the chunk to take for a frame that needs `least`, when so much is wanted. */
+size_t chunk_memory_of_class(size_t least, size_t wanted);
 
 /* An empty chunk that takes so much memory. NULL: no memory. It is freed with chunk_free(). */
 struct chunk *chunk_new(struct chunk_pool *pool, size_t memory) MUST_CHECK;

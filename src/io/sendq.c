@@ -40,6 +40,19 @@ static void append(struct sendq *q, struct chunk *chunk)
 	q->held_bytes += chunk_charge(chunk);
 }
 
+/*
+ * Twice the memory of the tail, so that a long queue has few chunks and a short
+ * one is small. Behind a shared frame it begins anew: else frames in turn with
+ * shared ones would each get a chunk that is fit for a long queue, and fill the
+ * queue with room that nobody uses.
+ */
+static size_t wanted_memory(const struct sendq *q)
+{
+	if (q->tail == NULL || q->tail->shared != NULL)
+		return 0;
+	return 2 * (size_t)chunk_memory(q->tail);
+}
+
 enum rnl_status sendq_reserve_anew(
     struct sendq *q, struct chunk_pool *pool, const struct sendq_limits *limits, size_t size)
 {
@@ -55,7 +68,7 @@ enum rnl_status sendq_reserve_anew(
 		room = chunk_pool_room(pool);
 	if (least > room)
 		return RNL_EFULL;
-	memory = chunk_memory_of_class(least, q->held_bytes);
+	memory = chunk_memory_of_class(least, wanted_memory(q));
 	if (memory > room)
 		memory = room & ~(CHUNK_MARK_SIZE - 1);
 	chunk = chunk_new(pool, memory);

@@ -228,6 +228,29 @@ START_TEST(shared_frames_keep_to_the_limits)
 }
 END_TEST
 
+/* As in a chat: what is said to all, and what is said to one, in turn. */
+START_TEST(frames_between_shared_ones_waste_little)
+{
+	static const char bytes[300];
+	const struct sendq_limits limits = { .max_messages = UNBOUNDED, .max_bytes = 1 << 20 };
+	struct chunk_pool pool;
+	struct shared_frame *frame;
+	struct sendq q;
+	size_t n = 0;
+
+	chunk_pool_init(&pool, UNBOUNDED);
+	sendq_init(&q);
+	ck_assert_int_eq(shared_frame_new(&pool, 300, &frame), RNL_OK);
+	while (sendq_push_shared(&q, &pool, &limits, frame) == RNL_OK &&
+	       push(&q, &pool, &limits, bytes, sizeof(bytes)) == RNL_OK)
+		n++;
+	ck_assert_uint_ge(n, 700);
+	sendq_clear(&q, &pool);
+	shared_frame_release(&frame);
+	chunk_pool_destroy(&pool);
+}
+END_TEST
+
 START_TEST(an_abandoned_reservation_is_forgotten)
 {
 	struct chunk_pool pool;
@@ -556,6 +579,7 @@ int main(void)
 	tcase_add_test(sendq, the_pool_refuses_beyond_its_budget);
 	tcase_add_test(sendq, a_shared_frame_is_kept_once_and_sent_to_all);
 	tcase_add_test(sendq, shared_frames_keep_to_the_limits);
+	tcase_add_test(sendq, frames_between_shared_ones_waste_little);
 	tcase_add_test(sendq, an_abandoned_reservation_is_forgotten);
 	tcase_add_test(sendq, a_broken_socket_is_told_from_a_full_one);
 	tcase_add_loop_test(sendq, random_pushes_and_partial_writes_give_the_same_stream, 0, 8);
