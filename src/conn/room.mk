@@ -10,3 +10,24 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/slot_page.h \
 	src/conn/table.c src/conn/table.h
 src_conn_libconn_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-conn
+TESTS += tests/unit/test-conn
+tests_unit_test_conn_SOURCES = \
+	tests/unit/test_conn.c tests/unit/test_conn.h \
+	tests/unit/test_conn_accepting.c \
+	tests/unit/test_conn_closing.c \
+	tests/unit/test_conn_hooks.c \
+	tests/unit/test_conn_mixture.c \
+	tests/unit/test_conn_overflow.c \
+	tests/unit/test_conn_receiving.c \
+	tests/unit/test_conn_rig.c tests/unit/test_conn_rig.h \
+	tests/unit/test_conn_sending.c \
+	tests/unit/test_conn_shortage.c \
+	tests/unit/test_conn_timeouts.c
+tests_unit_test_conn_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_conn_LDADD = src/conn/libconn.a src/route/libroute.a src/io/libio.a \
+	src/wire/libwire.a src/settings/libsettings.a src/base/libbase.a \
+	$(CONFUSE_LIBS) $(EV_LIBS) $(CHECK_LIBS)
+endif

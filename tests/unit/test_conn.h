@@ -1,0 +1,20 @@
+/*
+ * The tests of conn, one file for each part of what a connection promises. Each
+ * function makes its case for the suite.
+ */
+#ifndef RUNNEL_TESTS_UNIT_TEST_CONN_H
+#define RUNNEL_TESTS_UNIT_TEST_CONN_H
+
+#include <check.h>
+
+TCase *sending_tests(void);
+TCase *overflow_tests(void);
+TCase *shortage_tests(void);
+TCase *closing_tests(void);
+TCase *hooks_tests(void);
+TCase *receiving_tests(void);
+TCase *timeouts_tests(void);
+TCase *accepting_tests(void);
+TCase *mixture_tests(void);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * The memory of all send queues of a worker has a budget. Who is refused for it
+ * hears when there is room again.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "conn/shared.h"
+
+#include "test_conn.h"
+#include "test_conn_rig.h"
+
+static struct peer one, two;
+
+#define LEN 1000
+
+/* One holds nearly all of a small budget, and does not read. */
+static void make_short(void)
+{
+	rig_limit_queue(1000, 1 << 20);
+	peer_open(&one);
+	peer_open(&two);
+	send_until_blocked(one.conn, 0, LEN);
+	rig.table->pool.max_bytes = 100000;
+	send_until_refused(one.conn, 0, LEN);
+}
+
+/* The other has an empty queue, and so no event of its own will come. */
+static void refuse_two(void)
+{
+	make_short();
+	ck_assert_int_eq(send_filled(two.conn, 0, LEN), RNL_EFULL);
+	RIG_FOR_MS(30, rig.n_writable == 0);
+}
+
+/* Until half of the budget is free the other may not be told. */
+static void recover(void)
+{
+	while (rig.table->pool.held_bytes > rig.table->pool.max_bytes / 2) {
+		ck_assert_uint_eq(rig.n_writable, 0);
+		peer_read_some(&one, 3000);
+		rig_turn();
+	}
+	RIG_UNTIL((peer_read(&one), rig.n_writable == 2));
+	ck_assert_int_eq(send_filled(two.conn, 0, LEN), RNL_OK);
+	ck_assert_uint_eq(rig_n_logged("worker-send-memory is used up"), 2);
+}
+
+START_TEST(a_short_budget_refuses_and_recovers)
+{
+	rig.settings.when_full = WHEN_FULL_REFUSE;
+	refuse_two();
+	recover();
+	peer_end(&one);
+	peer_end(&two);
+}
+END_TEST
+
+START_TEST(a_short_budget_pauses_and_recovers)
+{
+	refuse_two();
+	peer_send(&two, 9, LEN);
+	RIG_FOR_MS(30, rig.n_handled == 0);
+	recover();
+	RIG_UNTIL((peer_read(&two), peer_n_frames(&two) == 2));
+	ck_assert_uint_eq(rig.n_handled, 1);
+	peer_end(&one);
+	peer_end(&two);
+}
+END_TEST
+
+START_TEST(a_short_budget_recovers_when_who_holds_it_is_closed)
+{
+	rig.settings.when_full = WHEN_FULL_REFUSE;
+	make_short();
+	ck_assert_int_eq(send_filled(two.conn, 0, LEN), RNL_EFULL);
+	conn_abort(one.conn, CLOSE_REASON_handler);
+	RIG_UNTIL(rig.n_writable == 1);
+	ck_assert_int_eq(send_filled(two.conn, 0, LEN), RNL_OK);
+	peer_end(&one);
+	peer_end(&two);
+}
+END_TEST
+
+TCase *shortage_tests(void)
+{
+	TCase *tcase = tcase_create("shortage");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, rig_set_up, rig_tear_down);
+	tcase_add_test(tcase, a_short_budget_refuses_and_recovers);
+	tcase_add_test(tcase, a_short_budget_pauses_and_recovers);
+	tcase_add_test(tcase, a_short_budget_recovers_when_who_holds_it_is_closed);
+	return tcase;
+}
