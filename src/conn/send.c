@@ -152,9 +152,13 @@ enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload)
 {
 	enum rnl_status status = reserve(conn, len);
 
-	if (status == RNL_OK)
-		*payload = reserved_payload(conn);
-	return status;
+	if (status != RNL_OK)
+		return status;
+	*payload = reserved_payload(conn);
+	/* If it is not committed its memory goes with the next drain. */
+	if (conn != conn->table->current)
+		conn_schedule(conn);
+	return RNL_OK;
 }
 
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len)

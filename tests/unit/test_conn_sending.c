@@ -468,6 +468,28 @@ START_TEST(a_reservation_may_be_used_in_part)
 }
 END_TEST
 
+START_TEST(a_reservation_that_is_given_up_leaves_nothing_behind)
+{
+	void *place;
+
+	peer_open(&one);
+	ck_assert_int_eq(conn_reserve(one.conn, 1000, &place), RNL_OK);
+	rig_turn();
+	ck_assert_uint_eq(rig.table->pool.held_bytes, 0);
+	ck_assert_int_eq(conn_reserve(one.conn, 10, &place), RNL_OK);
+	ck_assert_int_eq(send_by(WAY_SHARED, one.conn, 1, 2000), RNL_OK);
+	ck_assert_int_eq(conn_reserve(one.conn, 10, &place), RNL_OK);
+	ck_assert_int_eq(conn_reserve(one.conn, 3000, &place), RNL_OK);
+	ck_assert_int_eq(send_by(WAY_SEND, one.conn, 2, 2000), RNL_OK);
+	ck_assert_uint_eq(one.conn->out.n_messages, 2);
+	RIG_UNTIL((peer_read(&one), sendq_is_empty(&one.conn->out)));
+	peer_read(&one);
+	peer_expect(&one, 1, 2, 2000);
+	ck_assert_uint_eq(rig_counter(frames_out), 2);
+	peer_end(&one);
+}
+END_TEST
+
 /* What a broadcast costs beyond its one copy. */
 START_TEST(a_shared_message_costs_a_receiver_64_bytes_at_most)
 {
@@ -520,6 +542,7 @@ TCase *sending_tests(void)
 	tcase_add_test(tcase, the_loop_does_not_sleep_while_somebody_is_on_the_agenda);
 	tcase_add_test(tcase, frames_leave_in_the_order_sent_whichever_way);
 	tcase_add_test(tcase, a_reservation_may_be_used_in_part);
+	tcase_add_test(tcase, a_reservation_that_is_given_up_leaves_nothing_behind);
 	tcase_add_test(tcase, a_shared_message_costs_a_receiver_64_bytes_at_most);
 	return tcase;
 }
