@@ -25,14 +25,25 @@ static void log_refusal(struct rnl_conn *conn)
 	    conn->table->is_pool_short ? ", worker-send-memory is used up" : "", rest);
 }
 
-static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, size_t size)
+/* Has the queue room for a frame that was refused, so that it is the pool which has none? */
+static bool has_own_room(
+    const struct rnl_conn *conn, size_t size, const struct shared_frame *shared)
+{
+	const struct sendq_limits *limits = &conn->listener->limits;
+
+	return shared != NULL ? sendq_has_room_shared(&conn->out, limits, size)
+			      : sendq_has_room(&conn->out, limits, size);
+}
+
+static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, size_t size,
+    const struct shared_frame *shared)
 {
 	struct conn_table *table = conn->table;
 
 	if (status != RNL_EFULL)
 		return status;
 	counter_add(table->page->counters.sends_refused, 1);
-	if (sendq_has_room(&conn->out, &conn->listener->limits, size))
+	if (has_own_room(conn, size, shared))
 		table->is_pool_short = true;
 	log_refusal(conn);
 	conn->is_refused = true;
@@ -64,7 +75,7 @@ static enum rnl_status drain_and_join(
 	if (conn->state != CONN_OPEN)
 		return RNL_ECLOSED;
 	status = try_join(conn, size, shared);
-	return status == RNL_OK ? RNL_OK : refuse(conn, status, size);
+	return status == RNL_OK ? RNL_OK : refuse(conn, status, size, shared);
 }
 
 static inline enum rnl_status join(

@@ -81,13 +81,11 @@ enum rnl_status sendq_reserve_anew(
 enum rnl_status sendq_push_shared(struct sendq *q, struct chunk_pool *pool,
     const struct sendq_limits *limits, struct shared_frame *frame)
 {
-	uint64_t charge = sizeof(struct chunk) + (uint64_t)frame->size;
 	struct chunk *chunk;
 
-	if (charge > limits->max_bytes)
+	if (sizeof(*chunk) + (uint64_t)frame->size > limits->max_bytes)
 		return RNL_ETOOBIG;
-	if (q->n_messages >= limits->max_messages ||
-	    charge > limits->max_bytes - q->held_bytes ||
+	if (!sendq_has_room_shared(q, limits, frame->size) ||
 	    sizeof(*chunk) > chunk_pool_room(pool))
 		return RNL_EFULL;
 	chunk = chunk_new_shared(pool, frame);

@@ -99,6 +99,14 @@ static inline bool sendq_has_room(
 		   sendq_tail_has_room(q, size));
 }
 
+/* The same for a shared frame. */
+static inline bool sendq_has_room_shared(
+    const struct sendq *q, const struct sendq_limits *limits, size_t size)
+{
+	return q->n_messages < limits->max_messages &&
+	       sizeof(struct chunk) + (uint64_t)size <= limits->max_bytes - q->held_bytes;
+}
+
 /* Has the queue fallen to half of both limits? */
 static inline bool sendq_is_half_empty(const struct sendq *q, const struct sendq_limits *limits)
 {

@@ -83,6 +83,29 @@ START_TEST(a_short_budget_recovers_when_who_holds_it_is_closed)
 }
 END_TEST
 
+/* A shared frame takes more of a queue's limit than the tail has room for. */
+START_TEST(a_full_queue_is_not_taken_for_a_short_budget)
+{
+	static uint8_t payload[600];
+	struct rnl_shared *shared;
+
+	rig.settings.when_full = WHEN_FULL_REFUSE;
+	rig_limit_queue(1000, 8192);
+	peer_open(&one);
+	send_until_blocked(one.conn, 0, LEN);
+	while (!sendq_tail_has_room(&one.conn->out, HEAD + sizeof(payload)) ||
+	       rig.listener.limits.max_bytes - one.conn->out.held_bytes > sizeof(payload))
+		ck_assert_int_eq(send_filled(one.conn, 0, 100), RNL_OK);
+	shared = shared_new(rig.table, 0, payload, sizeof(payload));
+	ck_assert_int_eq(conn_send_shared(one.conn, shared), RNL_EFULL);
+	shared_free(shared);
+	ck_assert(!rig.table->is_pool_short);
+	ck_assert_uint_eq(rig_n_logged("send refused"), 1);
+	ck_assert_uint_eq(rig_n_logged("worker-send-memory"), 0);
+	peer_end(&one);
+}
+END_TEST
+
 TCase *shortage_tests(void)
 {
 	TCase *tcase = tcase_create("shortage");
@@ -92,5 +115,6 @@ TCase *shortage_tests(void)
 	tcase_add_test(tcase, a_short_budget_refuses_and_recovers);
 	tcase_add_test(tcase, a_short_budget_pauses_and_recovers);
 	tcase_add_test(tcase, a_short_budget_recovers_when_who_holds_it_is_closed);
+	tcase_add_test(tcase, a_full_queue_is_not_taken_for_a_short_budget);
 	return tcase;
 }
