@@ -238,6 +238,9 @@ void conn_settle(struct rnl_conn *conn)
 		destroy(conn);
 		return;
 	}
+	/* What it has not served it will not serve. */
+	if (conn->state != CONN_OPEN)
+		input_clear(&conn->in);
 	watch(conn);
 	conn_set_deadline(conn);
 }

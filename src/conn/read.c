@@ -72,10 +72,8 @@ static void keep_rest(struct rnl_conn *conn, const struct view *view, size_t n)
 {
 	bool was_in_frame = conn->is_in_frame && n == 0;
 
-	if (conn->state != CONN_OPEN) {
-		input_clear(&conn->in);
+	if (conn->state != CONN_OPEN)
 		return;
-	}
 	if (input_keep(&conn->in, view, n) != STATUS_OK) {
 		conn_abort(conn, CLOSE_REASON_error);
 		return;

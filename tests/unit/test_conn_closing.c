@@ -110,6 +110,27 @@ START_TEST(without_linger_timeout_a_connection_is_closed_when_all_is_written)
 }
 END_TEST
 
+/* The start of a large frame is not kept, and what follows it is not either. */
+START_TEST(a_closing_connection_holds_no_input)
+{
+	static uint8_t bytes[HEAD + 30000] = { [5] = 1 };
+	static const uint8_t more[1 << 20];
+
+	rig.settings.max_message = 1 << 16;
+	peer_open_tcp(&one);
+	peer_write(&one, bytes, sizeof(bytes));
+	RIG_UNTIL(input_view(&one.conn->in).len == sizeof(bytes));
+	conn_close(one.conn, CLOSE_REASON_handler);
+	rig_turn();
+	ck_assert_int_eq(one.conn->state, CONN_LINGERING);
+	ck_assert(input_is_empty(&one.conn->in));
+	peer_write(&one, more, sizeof(more));
+	ck_assert_int_eq(one.conn->state, CONN_LINGERING);
+	ck_assert(input_is_empty(&one.conn->in));
+	peer_end(&one);
+}
+END_TEST
+
 /* Longer than what the kernel and the queue take, so the replies wait for the peer to read. */
 START_TEST(a_half_closed_peer_gets_every_reply_then_eof)
 {
@@ -287,6 +308,7 @@ TCase *closing_tests(void)
 	tcase_add_test(tcase, lingering_ends_at_its_timeout);
 	tcase_add_test(
 	    tcase, without_linger_timeout_a_connection_is_closed_when_all_is_written);
+	tcase_add_test(tcase, a_closing_connection_holds_no_input);
 	tcase_add_test(tcase, a_half_closed_peer_gets_every_reply_then_eof);
 	tcase_add_test(tcase, a_peer_that_ends_within_a_frame_gets_the_replies_to_those_before);
 	tcase_add_loop_test(tcase, a_reset_with_output_queued_ends_the_connection, 0, 3);
