@@ -125,7 +125,8 @@ void conn_stop(struct rnl_conn *conn)
 	/* Requests that have come to the socket are answered; a full queue takes no more. */
 	if (!conn->is_paused)
 		conn_read(conn);
-	if (!conn->is_input_over) {
+	/* What was read may have been the end, or have closed it: then that is the reason. */
+	if (conn->state == CONN_OPEN && !conn->is_input_over) {
 		conn->is_input_over = true;
 		conn->reason = CLOSE_REASON_shutdown;
 	}

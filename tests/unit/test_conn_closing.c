@@ -276,6 +276,26 @@ START_TEST(stopping_serves_what_a_full_queue_held_up)
 }
 END_TEST
 
+static enum rnl_verdict echo_and_close(struct rnl_conn *conn, const struct rnl_msg *msg)
+{
+	(void)rig_echo(conn, msg);
+	return RNL_CLOSE;
+}
+
+/* What the worker's stop finds in its input is a reason of its own. */
+START_TEST(stopping_keeps_the_reason_of_a_close_on_the_way)
+{
+	peer_open(&one);
+	rig.handle = echo_and_close;
+	peer_send_many(&one, 0, 2, LEN);
+	table_stop(rig.table);
+	RIG_UNTIL(peer_has_end(&one));
+	peer_expect(&one, 0, 1, LEN);
+	ck_assert_uint_eq(rig_closed(handler), 1);
+	peer_end(&one);
+}
+END_TEST
+
 START_TEST(aborting_all_closes_all_in_one_turn)
 {
 	static struct peer peers[10];
@@ -317,6 +337,7 @@ TCase *closing_tests(void)
 	tcase_add_test(tcase, an_abort_ends_a_close);
 	tcase_add_test(tcase, stopping_answers_what_has_come_then_closes);
 	tcase_add_test(tcase, stopping_serves_what_a_full_queue_held_up);
+	tcase_add_test(tcase, stopping_keeps_the_reason_of_a_close_on_the_way);
 	tcase_add_test(tcase, aborting_all_closes_all_in_one_turn);
 	return tcase;
 }
