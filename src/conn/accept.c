@@ -152,7 +152,12 @@ static void on_acceptable(struct ev_loop *loop, ev_io *io, int revents)
 	struct acceptor *acceptor = container_of(io, struct acceptor, io);
 
 	(void)loop;
-	(void)revents;
+	/* libev has stopped the watcher, for the kernel refused it: try again later. */
+	if (revents & EV_ERROR) {
+		log_rejection(acceptor, "the kernel does not watch the listening socket");
+		pause_all(acceptor->acceptors);
+		return;
+	}
 	for (int i = 0; i < ACCEPT_BUDGET; i++) {
 		struct sockaddr_storage addr;
 		socklen_t len = sizeof(addr);

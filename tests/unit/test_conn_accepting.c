@@ -158,6 +158,23 @@ START_TEST(a_new_connection_that_cannot_be_watched_is_closed_at_once)
 }
 END_TEST
 
+START_TEST(a_listening_socket_that_cannot_be_watched_is_tried_again)
+{
+	struct peer peer;
+
+	/* As when it is adopted from another worker. */
+	acceptors_drop(acceptors, 0);
+	rig_turn();
+	rig.is_watch_refused = true;
+	ck_assert_int_eq(acceptors_add(acceptors, &rig.listener, listening_fd, 0), STATUS_OK);
+	dial(&peer);
+	RIG_FOR_MS(250, rig_counter(accepted) == 0);
+	rig.is_watch_refused = false;
+	ck_assert(is_served(&peer));
+	peer_end(&peer);
+}
+END_TEST
+
 /* The socket is the master's: who is queued on it waits for the next worker. */
 START_TEST(after_the_end_of_accepting_the_queue_waits)
 {
@@ -185,6 +202,7 @@ TCase *accepting_tests(void)
 	tcase_add_test(tcase, without_descriptors_a_connection_is_closed_at_once);
 	tcase_add_test(tcase, when_the_reserve_does_not_help_accepting_rests_and_goes_on);
 	tcase_add_test(tcase, a_new_connection_that_cannot_be_watched_is_closed_at_once);
+	tcase_add_test(tcase, a_listening_socket_that_cannot_be_watched_is_tried_again);
 	tcase_add_test(tcase, after_the_end_of_accepting_the_queue_waits);
 	return tcase;
 }
