@@ -148,6 +148,30 @@ START_TEST(frame_timeout_does_not_touch_a_connection_without_a_frame)
 }
 END_TEST
 
+/*
+ * A connection that is paused is not read: the rest of its frame is late because
+ * of us. It has its time again from when it is resumed.
+ */
+START_TEST(a_frame_that_is_not_read_on_is_not_late)
+{
+	static const uint8_t frame[HEAD + 4] = { [7] = 4 };
+
+	rig.settings.frame_timeout_ms = TIMEOUT_MS;
+	rig_limit_queue(20, 1 << 20);
+	peer_open(&one);
+	peer_write(&one, frame, 4);
+	RIG_UNTIL(one.conn->is_in_frame);
+	send_until_blocked(one.conn, 0, LEN);
+	send_until_refused(one.conn, 0, LEN);
+	RIG_FOR_MS(2 * TIMEOUT_MS, rig.n_closed == 0);
+	RIG_UNTIL((peer_read(&one), !one.conn->is_paused));
+	RIG_FOR_MS(TIMEOUT_MS / 2, rig.n_closed == 0);
+	peer_write(&one, frame + 4, HEAD);
+	RIG_UNTIL(rig.n_handled == 1);
+	peer_end(&one);
+}
+END_TEST
+
 START_TEST(idle_timeout_ends_a_connection_without_traffic)
 {
 	uint64_t start_ms;
@@ -197,6 +221,7 @@ TCase *timeouts_tests(void)
 	tcase_add_test(tcase, trickling_bytes_does_not_extend_the_frame_timeout);
 	tcase_add_test(tcase, frame_timeout_is_counted_from_each_frames_start);
 	tcase_add_test(tcase, frame_timeout_does_not_touch_a_connection_without_a_frame);
+	tcase_add_test(tcase, a_frame_that_is_not_read_on_is_not_late);
 	tcase_add_test(tcase, idle_timeout_ends_a_connection_without_traffic);
 	tcase_add_test(tcase, traffic_postpones_the_idle_timeout);
 	return tcase;
