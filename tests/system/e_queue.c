@@ -184,7 +184,7 @@ END_TEST
 /* A client that reads slowly makes progress, however little, and is kept. */
 START_TEST(slow_reader_outlives_send_timeout)
 {
-	struct daemon *daemon = start_probe(1, "when-full = pause send-timeout = 1s");
+	struct daemon *daemon = start_probe(1, "when-full = pause send-timeout = 3s");
 	int fd = client_connect_small(daemon_port(daemon, "main"));
 	uint64_t start_ms = wait_now_ms();
 	struct bytes stream = { 0 }, unsent, unread;
@@ -194,7 +194,7 @@ START_TEST(slow_reader_outlives_send_timeout)
 	n_sent = client_send_until_stalled(fd, stream.data, stream.len, 200);
 	unsent = (struct bytes){ .data = stream.data + n_sent, .len = stream.len - n_sent };
 	unread = stream;
-	while (wait_now_ms() - start_ms < 3000) {
+	while (wait_now_ms() - start_ms < 5000) {
 		client_expect(fd, &(struct bytes){ .data = unread.data, .len = 20000 });
 		unread.data += 20000;
 		unread.len -= 20000;
