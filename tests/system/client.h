@@ -29,8 +29,7 @@ void bytes_free(struct bytes *bytes);
 /* Connect to 127.0.0.1:port, or fail the test. */
 int client_connect(uint16_t port);
 
-/* The same with as little receive buffer as the kernel gives, for a client that will not read.
- */
+/* The same with a small receive buffer, for a client that does not read, or slowly. */
 int client_connect_small(uint16_t port);
 
 /* Connect; -1 when that is refused or reset. */
