@@ -10,11 +10,13 @@ SYSTEM_TESTS = \
 	tests/system/e_queue \
 	tests/system/f_calls \
 	tests/system/f_module \
-	tests/system/g_bench
+	tests/system/g_bench \
+	tests/system/g_faults
 
 SYSTEM_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
 	-DBUILD_DIR='"$(abs_top_builddir)"' \
 	-DOUR_MODULES='"$(abs_top_builddir)/src/modules/.libs"' \
+	-DSHIMS='"$(abs_top_builddir)/tests/shim/.libs"' \
 	-DTEST_MODULES='"$(abs_top_builddir)/tests/system/modules/.libs"'
 SYSTEM_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 SYSTEM_LDADD = tests/system/libsystem.a $(CHECK_LIBS)
@@ -72,6 +74,10 @@ tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 tests_system_g_bench_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_bench_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_g_bench_LDADD = $(SYSTEM_LDADD)
+
+tests_system_g_faults_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_g_faults_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_g_faults_LDADD = $(SYSTEM_LDADD)
 
 # Modules as somebody else would write them; -rpath makes libtool build them shared.
 SYSTEM_MODULE_CPPFLAGS = $(MODULE_CPPFLAGS) -I$(top_srcdir)/tests
