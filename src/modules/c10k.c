@@ -40,7 +40,9 @@ static enum rnl_verdict reply(
 
 	memcpy(bytes, msg->payload, shape->len);
 	store(bytes + shape->at, value);
-	rnl_send(conn, msg->id, bytes, shape->len);
+	/* The peer counts on a reply to each request: it must not miss one and go on. */
+	if (rnl_send(conn, msg->id, bytes, shape->len) == RNL_ENOMEM)
+		return RNL_ABORT;
 	return RNL_DONE;
 }
 

@@ -1,12 +1,14 @@
 /*
- * echo: every message goes back as it came.
+ * echo: every message goes back as it came. Where there is no memory for one the
+ * connection ends, for a reply that is missing would not be noticed.
  */
 #include <runnel/module.h>
 
 static enum rnl_verdict echo(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
 	(void)arg;
-	rnl_send(conn, msg->id, msg->payload, msg->len);
+	if (rnl_send(conn, msg->id, msg->payload, msg->len) == RNL_ENOMEM)
+		return RNL_ABORT;
 	return RNL_DONE;
 }
 
