@@ -32,4 +32,15 @@ EXTRA_DIST += \
 	contrib/bench/tests/test_peers.py \
 	contrib/bench/tests/test_protocol.py \
 	contrib/bench/tests/test_report.py \
-	contrib/bench/tests/test_stats.py
+	contrib/bench/tests/test_stats.py \
+	contrib/bench/results/README.md \
+	contrib/bench/results/c10k-1000.txt \
+	contrib/bench/results/c10k-16.svg \
+	contrib/bench/results/c10k-think.svg \
+	contrib/bench/results/c10k.svg \
+	contrib/bench/results/c1k-16.svg \
+	contrib/bench/results/c1k.svg \
+	contrib/bench/results/mix.svg \
+	contrib/bench/results/reconnect.svg \
+	contrib/bench/results/results.json \
+	contrib/bench/results/results.md
