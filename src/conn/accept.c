@@ -78,7 +78,10 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int revents)
 		ev_io_start(loop, &container_of(link, struct acceptor, link)->io);
 }
 
-/* No descriptor is left: turn one connection away with the reserve. False: accepting had to pause. */
+/*
+ * No descriptor is left: turn one connection away with the reserve. False: accepting had to
+ * pause.
+ */
 static bool shed(struct acceptor *acceptor, const char *why)
 {
 	struct acceptors *acceptors = acceptor->acceptors;
@@ -142,7 +145,10 @@ static bool is_passing(struct acceptor *acceptor)
 		pause_all(acceptor->acceptors);
 		return false;
 	default:
-		/* An error of that one connection (ECONNABORTED, EPERM, network errors), or EINTR. */
+		/*
+		 * An error of that one connection (ECONNABORTED, EPERM, network errors), or
+		 * EINTR.
+		 */
 		return true;
 	}
 }

@@ -97,7 +97,9 @@ enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payloa
 enum rnl_status conn_sendv(
     struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts);
 
-/* The same in two steps, with the payload written in place; see rnl_reserve() and rnl_commit(). */
+/*
+ * The same in two steps, with the payload written in place; see rnl_reserve() and rnl_commit().
+ */
 enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload);
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len);
 

@@ -24,7 +24,10 @@ struct listener {
 	const struct rnl_module **modules; /* whose hooks its connections call, in this order */
 	size_t n_modules;
 	struct sendq_limits limits;
-	/* With when-full = pause a request is served while the queue has room for a reply this large. */
+	/*
+	 * With when-full = pause a request is served while the queue has room for a reply this
+	 * large.
+	 */
 	size_t reply_room;
 	unsigned int index;       /* in settings->listeners and in slot_page.n_open */
 	uint32_t max_connections; /* over all workers */

@@ -19,7 +19,10 @@ void conn_drain(struct rnl_conn *conn);
 /* send.c: queue a shared frame of size bytes, or refuse it. */
 enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, size_t size);
 
-/* send.c: if there is room again, resume what waited for it: the module's sends and the requests. */
+/*
+ * send.c: if there is room again, resume what waited for it: the module's sends and the
+ * requests.
+ */
 void conn_relieve(struct rnl_conn *conn);
 
 /* conn.c: why a connection whose socket failed with this errno ends. */

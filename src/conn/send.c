@@ -226,7 +226,10 @@ static void call_writable(struct rnl_conn *conn)
 			listener->modules[i]->writable(conn);
 	}
 	conn->table->current = NULL;
-	/* What the hook sent is drained in the next round, so that a hook cannot hold up the worker. */
+	/*
+	 * What the hook sent is drained in the next round, so that a hook cannot hold up the
+	 * worker.
+	 */
 	conn_schedule(conn);
 }
 

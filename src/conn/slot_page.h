@@ -15,7 +15,10 @@
 struct slot_page {
 	uint64_t last_serial; /* of the slot's connections: an id is never given twice */
 	struct counters counters;
-	/* Connections that hold a descriptor, by listener. All workers read it: max-connections is one limit. */
+	/*
+	 * Connections that hold a descriptor, by listener. All workers read it: max-connections
+	 * is one limit.
+	 */
 	uint32_t n_open[SETTINGS_MAX_LISTENERS];
 	struct panic_page panic;
 };

@@ -60,7 +60,10 @@ void chunk_pool_init(struct chunk_pool *pool, uint64_t max_bytes);
 /* Free the chunks that are kept for the next queue. */
 void chunk_pool_rest(struct chunk_pool *pool);
 
-/* Queues hold nothing. Shared frames that somebody has not released are lost; returns their bytes. */
+/*
+ * Queues hold nothing. Shared frames that somebody has not released are lost; returns their
+ * bytes.
+ */
 uint64_t chunk_pool_destroy(struct chunk_pool *pool);
 
 static inline uint64_t chunk_pool_room(const struct chunk_pool *pool)
@@ -96,7 +99,10 @@ static inline uint32_t chunk_memory(const struct chunk *chunk)
 	return (uint32_t)sizeof(*chunk) + chunk->capacity;
 }
 
-/* What it takes of its queue's limit: a shared frame in full, since the peer has yet to take it. */
+/*
+ * What it takes of its queue's limit: a shared frame in full, since the peer has yet to take
+ * it.
+ */
 static inline uint32_t chunk_charge(const struct chunk *chunk)
 {
 	return chunk_memory(chunk) + (chunk->shared != NULL ? chunk->used : 0);
@@ -107,7 +113,10 @@ static inline uint8_t *chunk_data(struct chunk *chunk)
 	return chunk->shared != NULL ? chunk->shared->bytes : chunk->body;
 }
 
-/* The kernel took n more bytes, but not all: count the frames that are gone whole. Returns how many. */
+/*
+ * The kernel took n more bytes, but not all: count the frames that are gone whole. Returns how
+ * many.
+ */
 uint32_t chunk_advance(struct chunk *chunk, size_t n);
 
 /*

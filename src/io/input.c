@@ -13,7 +13,10 @@ struct leftover {
 	uint8_t bytes[];
 };
 
-/* Room for what is kept is a multiple of this, so that trickling bytes do not reallocate each time. */
+/*
+ * Room for what is kept is a multiple of this, so that trickling bytes do not reallocate each
+ * time.
+ */
 #define GRAIN 64
 
 void input_init(struct input *input)
@@ -41,7 +44,10 @@ static ssize_t receive(int fd, void *buf, size_t size)
 	return n;
 }
 
-/* Make room for as much again as is kept, and at least a scratch lead: the bytes stand at the front then. */
+/*
+ * Make room for as much again as is kept, and at least a scratch lead: the bytes stand at the
+ * front then.
+ */
 static struct leftover *expand(struct input *input)
 {
 	struct leftover *left = input->leftover;

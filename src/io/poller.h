@@ -15,14 +15,20 @@
 
 struct poller;
 
-/* What an epoll_event says: owner is what poller_add() was given. It may remove any descriptor but free no owner. */
+/*
+ * What an epoll_event says: owner is what poller_add() was given. It may remove any descriptor
+ * but free no owner.
+ */
 typedef void poller_event_f(void *owner, uint32_t events);
 
 /* STATUS_NOMEM, STATUS_ERRNO. */
 enum status poller_new(
     struct ev_loop *loop, poller_event_f *on_event, struct poller **poller) MUST_CHECK;
 
-/* Level-triggered: EPOLLIN, EPOLLOUT or both; errors and hang-ups are always reported. STATUS_ERRNO. */
+/*
+ * Level-triggered: EPOLLIN, EPOLLOUT or both; errors and hang-ups are always reported.
+ * STATUS_ERRNO.
+ */
 enum status poller_add(struct poller *poller, int fd, uint32_t events, void *owner) MUST_CHECK;
 enum status poller_change(
     struct poller *poller, int fd, uint32_t events, void *owner) MUST_CHECK;

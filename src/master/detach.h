@@ -14,7 +14,10 @@
  */
 enum status detach(struct reason *why) MUST_CHECK;
 
-/* The daemon serves: let the parent go, and with it the terminal. Without detach() nothing happens. */
+/*
+ * The daemon serves: let the parent go, and with it the terminal. Without detach() nothing
+ * happens.
+ */
 void detach_ready(void);
 
 /* In a worker: it is not the one to say so. */

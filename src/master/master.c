@@ -19,7 +19,10 @@
 #include "settings/settings.h"
 #include "worker/limits.h"
 
-/* What workers get beyond the time to drain, or after the order to stop at once, before SIGKILL. */
+/*
+ * What workers get beyond the time to drain, or after the order to stop at once, before
+ * SIGKILL.
+ */
 #define KILL_DELAY_S 2.
 
 enum phase { PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING, PHASE_STOPPING_NOW };
@@ -161,7 +164,9 @@ static void watch_signals(struct master *master)
 	}
 }
 
-/* A worker process has no use for anything of the master's loop, and must not have its signals. */
+/*
+ * A worker process has no use for anything of the master's loop, and must not have its signals.
+ */
 static void forget(void *arg)
 {
 	struct master *master = arg;

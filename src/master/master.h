@@ -16,7 +16,10 @@ struct master_options {
 /* Serve until a signal says stop. Returns the exit status. */
 int master_run(const struct master_options *options);
 
-/* Check the conf and the modules; print the conf in force if is_printing. Returns the exit status. */
+/*
+ * Check the conf and the modules; print the conf in force if is_printing. Returns the exit
+ * status.
+ */
 int master_check(const struct master_options *options, bool is_printing);
 
 #endif

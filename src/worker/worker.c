@@ -50,7 +50,10 @@ static _Noreturn void give_up_for(enum status status)
 	exit(WORKER_EXIT_HOPELESS);
 }
 
-/* The terminal sends INT, QUIT and HUP to the master's whole process group; the master decides what they mean. */
+/*
+ * The terminal sends INT, QUIT and HUP to the master's whole process group; the master decides
+ * what they mean.
+ */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2 };

@@ -181,7 +181,10 @@ __attribute__((destructor)) static void fault_end(void)
 	close(fd);
 }
 
-/* An IPv4 stream? Channels between processes are not. Asked each time, as descriptors come and go. */
+/*
+ * An IPv4 stream? Channels between processes are not. Asked each time, as descriptors come and
+ * go.
+ */
 static bool is_victim(int fd)
 {
 	int domain = 0, type = 0, error = errno;

@@ -18,7 +18,9 @@
 static struct options options;
 static struct reason why;
 
-/* Parse a line whose words are separated by one space each. The texts live until the next call. */
+/*
+ * Parse a line whose words are separated by one space each. The texts live until the next call.
+ */
 static enum status parse(const char *line)
 {
 	static char copy[1024];

@@ -15,7 +15,10 @@ static struct peer one;
 
 #define LEN 1000
 
-/* A queue that is longer than what the kernel takes. Returns its frames, those of the kernel included. */
+/*
+ * A queue that is longer than what the kernel takes. Returns its frames, those of the kernel
+ * included.
+ */
 static unsigned make_backlog(struct peer *peer)
 {
 	unsigned n;

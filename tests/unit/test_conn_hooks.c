@@ -73,7 +73,9 @@ static void mark(struct rnl_conn *conn)
 	conn->data[0] = &datum;
 }
 
-/* Data, id and address are those of the connection; nothing that is tried here changes its end. */
+/*
+ * Data, id and address are those of the connection; nothing that is tried here changes its end.
+ */
 static void try_all(struct rnl_conn *conn)
 {
 	char text[ENDPOINT_TEXT_SIZE];

@@ -121,7 +121,10 @@ void peer_reset(struct peer *peer);
 /* Write it all, running the loop while it does not fit. */
 void peer_write(struct peer *peer, const void *bytes, size_t len);
 
-/* Write one frame whose payload is len bytes that depend on the id; or n frames, with ids from first on. */
+/*
+ * Write one frame whose payload is len bytes that depend on the id; or n frames, with ids from
+ * first on.
+ */
 void peer_send(struct peer *peer, uint32_t id, size_t len);
 void peer_send_many(struct peer *peer, uint32_t first, unsigned n, size_t len);
 
@@ -150,7 +153,10 @@ enum rnl_status send_filled(struct rnl_conn *conn, uint32_t id, size_t len);
 /* Send frames with ids from first on until one is refused; how many were taken. */
 unsigned send_until_refused(struct rnl_conn *conn, uint32_t first, size_t len);
 
-/* Send until the kernel takes no more, and let the queue be settled. Ids from first on; how many. */
+/*
+ * Send until the kernel takes no more, and let the queue be settled. Ids from first on; how
+ * many.
+ */
 unsigned send_until_blocked(struct rnl_conn *conn, uint32_t first, size_t len);
 
 #endif

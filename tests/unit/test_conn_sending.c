@@ -284,7 +284,10 @@ START_TEST(a_closing_connection_takes_no_more)
 }
 END_TEST
 
-/* Not a byte more can be written by hand, neither after the first drain nor after those on events. */
+/*
+ * Not a byte more can be written by hand, neither after the first drain nor after those on
+ * events.
+ */
 START_TEST(a_drain_goes_on_until_the_kernel_takes_no_more)
 {
 	unsigned n = 0, n_rounds = 0;

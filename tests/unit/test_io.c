@@ -452,7 +452,10 @@ START_TEST(any_split_of_the_input_gives_the_same_bytes)
 			ck_assert_int_eq(errno, EAGAIN);
 			view = input_view(&input);
 		}
-		/* Mostly nothing is consumed for a while, so that leftovers of all sizes come up. */
+		/*
+		 * Mostly nothing is consumed for a while, so that leftovers of all sizes come
+		 * up.
+		 */
 		n = draw(&model, 20) == 0 || n_sent == sizeof(bytes) ? view.len
 								     : draw(&model, 2);
 		n = n < view.len ? n : view.len;
