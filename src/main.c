@@ -56,7 +56,7 @@ static void reset_signals(void)
 
 int main(int argc, char **argv)
 {
-	struct master_options options = { .conf_path = DEFAULT_CONF };
+	struct master_options options = { .conf_path = DEFAULT_CONF, .program = argv[0] };
 	bool is_checking = false, is_printing = false;
 	int opt;
 

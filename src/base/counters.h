@@ -11,6 +11,8 @@
 /* COUNTER(name, text): one row a counter. */
 #define COUNTERS(COUNTER)                                                                   \
 	COUNTER(accepted, "connections accepted")                                           \
+	COUNTER(moved_in, "connections taken over from a worker of an earlier generation")  \
+	COUNTER(moved_out, "connections handed over to a worker of a later generation")     \
 	COUNTER(rejected, "connections closed at once because a limit was reached")         \
 	COUNTER(frames_in, "frames decoded")                                                \
 	COUNTER(frames_out, "frames queued for sending")                                    \
@@ -35,6 +37,7 @@
 	CLOSE_REASON(queue_full, "when-full = close")                                 \
 	CLOSE_REASON(error, "a socket error, or no memory")                           \
 	CLOSE_REASON(shutdown, "the worker stopped")                                  \
+	CLOSE_REASON(drain_timeout, "the worker's time to stop was over")             \
 	CLOSE_REASON(worker_died, "the worker died")
 
 enum close_reason {
@@ -59,7 +62,7 @@ struct counters {
 /* The text of CLOSE_REASONS. */
 const char *close_reason_text(enum close_reason reason);
 
-/* Connections that were accepted and have not ended. */
+/* Connections that were accepted or taken over, and have neither ended nor been handed over. */
 uint64_t counters_open(const struct counters *counters);
 
 /* "accepted=1 rejected=0 ... closed_peer=1 ...", every counter. */

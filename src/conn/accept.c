@@ -14,6 +14,9 @@
 /* Connections accepted in one turn of the loop from one socket. */
 #define ACCEPT_BUDGET 64
 
+/* More than a queue holds: new ones that keep coming do not keep the worker. */
+#define SWEEP_MOST 65536
+
 /* Accepting rests for so long when there is no descriptor even to turn one away. */
 #define PAUSE_S 0.1
 
@@ -51,7 +54,7 @@ static void log_rejection(struct acceptor *acceptor, const char *why)
 static void reject(struct acceptor *acceptor, int fd, const char *why)
 {
 	close(fd);
-	counter_add(acceptor->acceptors->table->page->counters.rejected, 1);
+	counter_add(acceptor->acceptors->table->seat->counters.rejected, 1);
 	log_rejection(acceptor, why);
 }
 
@@ -102,12 +105,18 @@ static bool shed(struct acceptor *acceptor, const char *why)
 	return true;
 }
 
+/* Of this generation: what earlier ones still have goes away by itself. */
 static uint32_t count_open(const struct conn_table *table, unsigned int listener)
 {
 	uint32_t n = 0;
 
-	for (unsigned int i = 0; i < table->n_slots; i++)
-		n += __atomic_load_n(&table->pages[i]->n_open[listener], __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < table->n_slots * SLOT_SEATS; i++) {
+		const struct seat *seat = &table->pages[i / SLOT_SEATS].seats[i % SLOT_SEATS];
+
+		if (__atomic_load_n(&seat->generation, __ATOMIC_RELAXED) ==
+		    table->seat->generation)
+			n += __atomic_load_n(&seat->n_open[listener], __ATOMIC_RELAXED);
+	}
 	return n;
 }
 
@@ -125,7 +134,7 @@ static void serve(struct acceptor *acceptor, int fd, const struct sockaddr_stora
 	endpoint_set(&peer, addr);
 	status = conn_new(table, listener, fd, &peer);
 	if (status != STATUS_OK) {
-		counter_add(table->page->counters.rejected, 1);
+		counter_add(table->seat->counters.rejected, 1);
 		log_rejection(acceptor, status == STATUS_NOMEM ? "no memory" : strerror(errno));
 	}
 }
@@ -153,6 +162,20 @@ static bool is_passing(struct acceptor *acceptor)
 	}
 }
 
+/* False: there is no more for now. */
+static bool accept_one(struct acceptor *acceptor)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	int fd = accept4(
+	    acceptor->io.fd, (struct sockaddr *)&addr, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return is_passing(acceptor);
+	serve(acceptor, fd, &addr);
+	return true;
+}
+
 static void on_acceptable(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct acceptor *acceptor = container_of(io, struct acceptor, io);
@@ -164,17 +187,8 @@ static void on_acceptable(struct ev_loop *loop, ev_io *io, int revents)
 		pause_all(acceptor->acceptors);
 		return;
 	}
-	for (int i = 0; i < ACCEPT_BUDGET; i++) {
-		struct sockaddr_storage addr;
-		socklen_t len = sizeof(addr);
-		int fd = accept4(
-		    io->fd, (struct sockaddr *)&addr, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd >= 0)
-			serve(acceptor, fd, &addr);
-		else if (!is_passing(acceptor))
-			break;
-	}
+	for (int i = 0; i < ACCEPT_BUDGET && accept_one(acceptor); i++)
+		continue;
 }
 
 enum status acceptors_new(struct conn_table *table, struct acceptors **result)
@@ -209,6 +223,18 @@ enum status acceptors_add(
 	list_append(&acceptors->list, &acceptor->link);
 	ev_io_start(acceptors->table->loop, &acceptor->io);
 	return STATUS_OK;
+}
+
+void acceptors_sweep(struct acceptors *acceptors)
+{
+	struct link *link;
+
+	list_foreach(link, &acceptors->list) {
+		struct acceptor *acceptor = container_of(link, struct acceptor, link);
+
+		for (int i = 0; i < SWEEP_MOST && accept_one(acceptor); i++)
+			continue;
+	}
 }
 
 static void acceptor_destroy(struct acceptor *acceptor)

@@ -21,6 +21,9 @@ enum status acceptors_add(struct acceptors *acceptors, const struct listener *li
 /* Accept no more on the sockets of a slot. */
 void acceptors_drop(struct acceptors *acceptors, unsigned int slot);
 
+/* Accept what is waiting now. */
+void acceptors_sweep(struct acceptors *acceptors);
+
 /* Accept no more. */
 void acceptors_destroy(struct acceptors **acceptors);
 

@@ -14,39 +14,49 @@
 
 #define SERIAL_BITS 48
 
+void conn_do(struct rnl_conn *conn, enum doing_what what, unsigned int module)
+{
+	struct doing *doing = &conn->table->seat->doing;
+
+	doing->conn = conn_id(conn);
+	doing->id = 0;
+	doing->module = (uint16_t)module;
+	doing->what = (uint16_t)what;
+}
+
 static void call_open(struct rnl_conn *conn)
 {
 	const struct listener *listener = conn->listener;
 
 	conn->table->current = conn;
 	for (size_t i = 0; i < listener->n_modules; i++) {
-		if (listener->modules[i]->open != NULL)
-			listener->modules[i]->open(conn);
+		if (listener->modules[i].api->open == NULL)
+			continue;
+		conn_do(conn, DOING_OPEN, listener->modules[i].index);
+		listener->modules[i].api->open(conn);
 	}
+	conn_do(conn, DOING_NOTHING, 0);
 	conn->table->current = NULL;
 }
 
 /* Add to a count that other workers read. */
 static void count_open(struct rnl_conn *conn, int n)
 {
-	uint32_t *n_open = &conn->table->page->n_open[conn->listener->index];
+	uint32_t *n_open = &conn->table->seat->n_open[conn->listener->index];
 
 	__atomic_store_n(n_open, *n_open + (uint32_t)n, __ATOMIC_RELAXED);
 }
 
-enum status conn_new(struct conn_table *table, const struct listener *listener, int fd,
-    const struct endpoint *peer)
+enum status conn_make(struct conn_table *table, const struct listener *listener, int fd,
+    const struct endpoint *peer, uint64_t id, struct rnl_conn **result)
 {
 	struct rnl_conn *conn =
 	    calloc(1, sizeof(*conn) + table->n_data * sizeof(conn->data[0]));
-	uint64_t serial;
 
 	if (conn == NULL) {
 		close(fd);
 		return STATUS_NOMEM;
 	}
-	serial = table->page->last_serial + 1;
-	__atomic_store_n(&table->page->last_serial, serial, __ATOMIC_RELAXED);
 	conn->magic = CONN_MAGIC;
 	conn->table = table;
 	conn->listener = listener;
@@ -63,11 +73,32 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
 		return STATUS_ERRNO;
 	}
 	conn->interest = EPOLLIN;
-	hash_insert(&table->by_id, &conn->by_id, (uint64_t)table->slot << SERIAL_BITS | serial);
+	hash_insert(&table->by_id, &conn->by_id, id);
 	list_append(&table->conns, &conn->all);
 	table->n_conns++;
 	count_open(conn, 1);
-	counter_add(table->page->counters.accepted, 1);
+	*result = conn;
+	return STATUS_OK;
+}
+
+/* All processes of the slot take their serials from its page. */
+static uint64_t new_id(const struct conn_table *table)
+{
+	uint64_t *last = &table->pages[table->slot].last_serial;
+
+	return (uint64_t)table->slot << SERIAL_BITS |
+	       __atomic_add_fetch(last, 1, __ATOMIC_RELAXED);
+}
+
+enum status conn_new(struct conn_table *table, const struct listener *listener, int fd,
+    const struct endpoint *peer)
+{
+	struct rnl_conn *conn;
+	enum status status = conn_make(table, listener, fd, peer, new_id(table), &conn);
+
+	if (status != STATUS_OK)
+		return status;
+	counter_add(table->seat->counters.accepted, 1);
 	call_open(conn);
 	conn_settle(conn);
 	return STATUS_OK;
@@ -141,11 +172,14 @@ static void end(struct rnl_conn *conn)
 
 	conn->is_ended = true;
 	for (size_t i = 0; i < listener->n_modules; i++) {
-		if (listener->modules[i]->close != NULL)
-			listener->modules[i]->close(conn);
+		if (listener->modules[i].api->close == NULL)
+			continue;
+		conn_do(conn, DOING_CLOSE, listener->modules[i].index);
+		listener->modules[i].api->close(conn);
 	}
+	conn_do(conn, DOING_NOTHING, 0);
 	hash_remove(&conn->table->by_id, &conn->by_id);
-	counter_add(conn->table->page->counters.closed[conn->reason], 1);
+	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
 	if (log_is_enabled(LOG_LEVEL_DEBUG))
 		log_debug("listen %s: %s: connection %" PRIx64 " ended: %s", listener->name,
 		    endpoint_format(&conn->peer, peer), conn_id(conn),
@@ -199,6 +233,18 @@ static bool is_served(const struct rnl_conn *conn)
 	return conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over;
 }
 
+/* At a frame boundary, or in a frame, with nothing to send, another worker can go on with it. */
+static bool move(struct rnl_conn *conn)
+{
+	if (!is_served(conn) || conn->is_waiting || conn->is_refused ||
+	    !sendq_is_empty(&conn->out) || !conn->table->move(conn, conn->table->move_arg))
+		return false;
+	hash_remove(&conn->table->by_id, &conn->by_id);
+	counter_add(conn->table->seat->counters.moved_out, 1);
+	conn->is_ended = true;
+	return true;
+}
+
 /* Ask the poller for the events that matter now. */
 static void watch(struct rnl_conn *conn)
 {
@@ -236,6 +282,10 @@ void conn_settle(struct rnl_conn *conn)
 	if (conn->state == CONN_FLUSHING && sendq_is_empty(&conn->out))
 		finish(conn);
 	if (conn->state == CONN_BROKEN) {
+		destroy(conn);
+		return;
+	}
+	if (conn->table->move != NULL && move(conn)) {
 		destroy(conn);
 		return;
 	}

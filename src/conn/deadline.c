@@ -29,6 +29,15 @@ static void consider(struct due *due, const struct rnl_conn *conn, uint32_t sinc
 		*due = (struct due){ .left_ms = left_ms, .reason = reason };
 }
 
+/* When its turn to go has come, counted from the start of the drain. */
+static uint32_t drain_moment(const struct rnl_conn *conn)
+{
+	uint32_t spread_ms = conn->table->drain_spread_ms;
+	uint64_t scattered = conn_id(conn) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	return 1 + (uint32_t)(scattered * spread_ms >> 32);
+}
+
 static struct due first_due(const struct rnl_conn *conn)
 {
 	const struct listen_settings *settings = conn->listener->settings;
@@ -50,6 +59,9 @@ static struct due first_due(const struct rnl_conn *conn)
 		consider(&due, conn, conn->frame_ms, settings->frame_timeout_ms,
 		    CLOSE_REASON_frame_timeout);
 	consider(&due, conn, conn->active_ms, settings->idle_timeout_ms, CLOSE_REASON_idle);
+	if (conn->table->is_draining && !conn->is_input_over)
+		consider(&due, conn, (uint32_t)conn->table->drain_ms, drain_moment(conn),
+		    CLOSE_REASON_shutdown);
 	return due;
 }
 
@@ -60,7 +72,7 @@ void conn_set_deadline(struct rnl_conn *conn)
 
 	/* Mostly there is none. */
 	if (conn->state == CONN_OPEN && !conn->is_blocked && !conn->is_in_frame &&
-	    conn->listener->settings->idle_timeout_ms == 0)
+	    conn->listener->settings->idle_timeout_ms == 0 && !conn->table->is_draining)
 		return;
 	due = first_due(conn);
 	deadline_ms = conn->table->now_ms + due.left_ms;
@@ -81,6 +93,8 @@ void conn_expire(struct rnl_conn *conn)
 			conn->state = CONN_BROKEN;
 		else if (due.reason == CLOSE_REASON_send_timeout)
 			conn_abort(conn, due.reason);
+		else if (due.reason == CLOSE_REASON_shutdown)
+			conn_stop(conn);
 		else
 			conn_close(conn, due.reason);
 	}

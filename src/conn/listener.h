@@ -16,12 +16,18 @@
 
 struct conn_table;
 
+struct listener_module {
+	const struct rnl_module *api;
+	const char *name;
+	unsigned int index; /* in the conf */
+};
+
 struct listener {
 	const char *name; /* borrowed, as all pointers here, for the worker's life */
 	const struct listen_settings *settings;
 	const struct framing *framing;
-	struct router *router;             /* sealed */
-	const struct rnl_module **modules; /* whose hooks its connections call, in this order */
+	struct router *router;           /* sealed */
+	struct listener_module *modules; /* whose hooks its connections call, in this order */
 	size_t n_modules;
 	struct sendq_limits limits;
 	/*

@@ -7,6 +7,13 @@
 
 #include "conn/conn.h"
 
+/* conn.c: as conn_new(), with an id that is given, not counted, and without its open hooks. */
+enum status conn_make(struct conn_table *table, const struct listener *listener, int fd,
+    const struct endpoint *peer, uint64_t id, struct rnl_conn **conn) MUST_CHECK;
+
+/* conn.c: write down what the worker is about to do with it. */
+void conn_do(struct rnl_conn *conn, enum doing_what what, unsigned int module);
+
 /* read.c: read once and serve the frames; or, LINGERING, read and drop. */
 void conn_read(struct rnl_conn *conn);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/panic.h"
 #include "conn/parts.h"
 
@@ -24,11 +25,41 @@ static void log_violation(struct rnl_conn *conn, const char *what, const struct 
 
 static void serve_unknown(struct rnl_conn *conn, const struct frame *frame)
 {
-	counter_add(conn->table->page->counters.unknown_ids, 1);
+	counter_add(conn->table->seat->counters.unknown_ids, 1);
 	if (conn->listener->settings->unknown_message == UNKNOWN_CLOSE) {
 		log_violation(conn, "closed: no handler for a message", frame);
 		conn_close(conn, CLOSE_REASON_protocol);
 	}
+}
+
+/* Reads the clock once: handlers run one after the other. */
+static inline void note_time(struct conn_table *table, const struct step *step, uint32_t id)
+{
+	uint64_t now_ms = clock_coarse_ms();
+	uint64_t took_ms = now_ms - table->mark_ms;
+
+	table->mark_ms = now_ms;
+	if (__builtin_expect(took_ms >= table->notice_ms, 0))
+		table_note_slow(table, step, id, took_ms);
+}
+
+/* What runs is written down before: whoever finds the worker dead wants to know. */
+static enum rnl_verdict run_chain(
+    struct rnl_conn *conn, const struct step *step, const struct rnl_msg *msg)
+{
+	struct doing *doing = &conn->table->seat->doing;
+	enum rnl_verdict verdict = RNL_NEXT;
+
+	doing->conn = conn_id(conn);
+	doing->id = msg->id;
+	doing->what = DOING_MESSAGE;
+	for (; verdict == RNL_NEXT && step->handler != NULL; step++) {
+		doing->module = (uint16_t)step->index;
+		verdict = step->handler(conn, msg, step->arg);
+		note_time(conn->table, step, msg->id);
+	}
+	doing->what = DOING_NOTHING;
+	return verdict;
 }
 
 static void dispatch(struct rnl_conn *conn, const struct frame *frame)
@@ -38,14 +69,13 @@ static void dispatch(struct rnl_conn *conn, const struct frame *frame)
 		.payload = frame->payload,
 		.len = frame->len,
 		.id = frame->id };
-	enum rnl_verdict verdict = RNL_NEXT;
+	enum rnl_verdict verdict;
 
 	if (step == NULL) {
 		serve_unknown(conn, frame);
 		return;
 	}
-	for (; verdict == RNL_NEXT && step->handler != NULL; step++)
-		verdict = step->handler(conn, &msg, step->arg);
+	verdict = run_chain(conn, step, &msg);
 	if (verdict == RNL_CLOSE)
 		conn_close(conn, CLOSE_REASON_handler);
 	else if (verdict == RNL_ABORT)
@@ -86,7 +116,7 @@ static void keep_rest(struct rnl_conn *conn, const struct view *view, size_t n)
 static void refuse_input(struct rnl_conn *conn, enum decode decode, const struct frame *frame)
 {
 	if (decode == DECODE_TOO_LONG) {
-		counter_add(conn->table->page->counters.oversize, 1);
+		counter_add(conn->table->seat->counters.oversize, 1);
 		log_violation(conn, "closed: a message is longer than max-message", frame);
 	} else {
 		log_violation(conn, "closed: the input is no frame", frame);
@@ -117,7 +147,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 		n_frames++;
 	}
 	conn->table->current = NULL;
-	counter_add(conn->table->page->counters.frames_in, n_frames);
+	counter_add(conn->table->seat->counters.frames_in, n_frames);
 	conn->is_waiting = decode == DECODE_FRAME && at < view->len;
 	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)
 		refuse_input(conn, decode, &frame);
@@ -160,7 +190,7 @@ void conn_read(struct rnl_conn *conn)
 		return;
 	n = input_read(&conn->in, &table->scratch, conn->fd, &view);
 	if (n > 0) {
-		counter_add(table->page->counters.bytes_in, n);
+		counter_add(table->seat->counters.bytes_in, n);
 		conn->active_ms = (uint32_t)table->now_ms;
 		conn_serve(conn, &view);
 	} else if (n == 0) {

@@ -4,6 +4,7 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/conn.c src/conn/conn.h src/conn/parts.h \
 	src/conn/deadline.c \
 	src/conn/listener.h \
+	src/conn/moving.c src/conn/moving.h \
 	src/conn/read.c \
 	src/conn/send.c \
 	src/conn/shared.c src/conn/shared.h \

@@ -42,7 +42,7 @@ static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, siz
 
 	if (status != RNL_EFULL)
 		return status;
-	counter_add(table->page->counters.sends_refused, 1);
+	counter_add(table->seat->counters.sends_refused, 1);
 	if (has_own_room(conn, size, shared))
 		table->is_pool_short = true;
 	log_refusal(conn);
@@ -102,7 +102,7 @@ static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 /* A frame joined the queue: see that it is drained. */
 static void queued(struct rnl_conn *conn)
 {
-	counter_add(conn->table->page->counters.frames_out, 1);
+	counter_add(conn->table->seat->counters.frames_out, 1);
 	if (conn != conn->table->current)
 		conn_schedule(conn);
 }
@@ -194,7 +194,7 @@ enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, siz
 void conn_drain(struct rnl_conn *conn)
 {
 	struct conn_table *table = conn->table;
-	struct counters *counters = &table->page->counters;
+	struct counters *counters = &table->seat->counters;
 	enum drain drain;
 	size_t n_bytes;
 
@@ -222,9 +222,12 @@ static void call_writable(struct rnl_conn *conn)
 	conn->is_refused = false;
 	conn->table->current = conn;
 	for (size_t i = 0; i < listener->n_modules && conn->state == CONN_OPEN; i++) {
-		if (listener->modules[i]->writable != NULL)
-			listener->modules[i]->writable(conn);
+		if (listener->modules[i].api->writable == NULL)
+			continue;
+		conn_do(conn, DOING_WRITABLE, listener->modules[i].index);
+		listener->modules[i].api->writable(conn);
 	}
+	conn_do(conn, DOING_NOTHING, 0);
 	conn->table->current = NULL;
 	/*
 	 * What the hook sent is drained in the next round, so that a hook cannot hold up the

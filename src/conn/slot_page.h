@@ -1,26 +1,64 @@
 /*
- * A slot's shared page: what outlives the worker process in the slot. Made by
- * the master before it forks, written by the slot's worker, read by the master
- * and, where it says so, by the other workers.
+ * A slot's shared page: what outlives the worker processes in the slot. Made by
+ * the master before it forks. While one generation follows another a slot has
+ * several processes, so each has a seat of its own in the page, which no other
+ * process writes; the master adds up what a seat counted when its process is gone.
  */
 #ifndef RUNNEL_CONN_SLOT_PAGE_H
 #define RUNNEL_CONN_SLOT_PAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/counters.h"
 #include "base/panic.h"
 #include "settings/settings.h"
 
-struct slot_page {
-	uint64_t last_serial; /* of the slot's connections: an id is never given twice */
+/* What a worker does at the moment: who reads it after its death learns what it died of. */
+enum doing_what {
+	DOING_NOTHING,
+	DOING_MESSAGE,
+	DOING_OPEN,
+	DOING_WRITABLE,
+	DOING_CLOSE,
+};
+
+struct doing {
+	uint64_t conn;   /* its id */
+	uint32_t id;     /* of the message */
+	uint16_t module; /* index in the conf */
+	uint16_t what;   /* enum doing_what */
+};
+
+/* The handler that took longest so far. */
+struct slowest {
+	uint32_t ms;
+	uint32_t id;
+	uint16_t module;
+};
+
+struct seat {
+	uint32_t generation; /* of its process; 0: the seat is free */
+	uint64_t turned_ms;  /* the monotonic clock when the loop came round last; 0: not yet */
+	struct doing doing;
+	struct slowest slowest;
 	struct counters counters;
 	/*
-	 * Connections that hold a descriptor, by listener. All workers read it: max-connections
-	 * is one limit.
+	 * Connections that hold a descriptor, by listener. Workers of the same generation read
+	 * it: max-connections is one limit.
 	 */
 	uint32_t n_open[SETTINGS_MAX_LISTENERS];
 	struct panic_page panic;
+};
+
+#define SLOT_SEATS 8
+
+struct slot_page {
+	/* Of the slot's connections: an id is never given twice. All its processes add to it. */
+	uint64_t last_serial;
+	bool is_used;         /* some process was or is in one of its seats */
+	struct counters past; /* of processes that are gone; the master's */
+	struct seat seats[SLOT_SEATS];
 };
 
 #endif

@@ -28,6 +28,7 @@ static void run_agenda(struct conn_table *table)
 
 	list_init(&round);
 	list_splice(&round, &table->agenda);
+	table->mark_ms = clock_coarse_ms();
 	while ((link = list_shift(&round)) != NULL)
 		conn_turn(container_of(link, struct rnl_conn, turn));
 }
@@ -69,6 +70,14 @@ static void on_deadline(struct wheel_entry *entry, void *arg)
 	conn_expire(container_of(entry, struct rnl_conn, deadline));
 }
 
+/* The poller's connections are next. */
+static void on_wake(void *arg)
+{
+	struct conn_table *table = arg;
+
+	table->mark_ms = clock_coarse_ms();
+}
+
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int revents)
 {
 	struct conn_table *table = container_of(watcher, struct conn_table, tick);
@@ -99,9 +108,24 @@ static void start_watchers(struct conn_table *table)
 	ev_unref(table->loop);
 }
 
-enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
-    unsigned int n_slots, unsigned int slot, uint64_t max_send_bytes, size_t n_data,
-    struct conn_table **result)
+/*
+ * Before the first of these nothing is known of handlers, and the coarse clock
+ * tells no less apart.
+ */
+#define FIRST_NOTICE_MS 10
+
+static void set_notice(struct conn_table *table, uint32_t slowest_ms)
+{
+	uint32_t notice_ms = slowest_ms + 1;
+
+	if (table->slow_handler_ms != 0 && table->slow_handler_ms < notice_ms)
+		notice_ms = table->slow_handler_ms;
+	table->notice_ms = notice_ms > FIRST_NOTICE_MS ? notice_ms : FIRST_NOTICE_MS;
+}
+
+enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned int n_slots,
+    unsigned int slot, struct seat *seat, uint64_t max_send_bytes, uint32_t slow_handler_ms,
+    size_t n_data, struct conn_table **result)
 {
 	struct conn_table *table = calloc(1, sizeof(*table));
 	enum status status;
@@ -110,19 +134,21 @@ enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
 		return STATUS_NOMEM;
 	status = hash_init(&table->by_id);
 	if (status == STATUS_OK)
-		status = poller_new(loop, conn_on_event, &table->poller);
+		status = poller_new(loop, on_wake, table, conn_on_event, &table->poller);
 	if (status != STATUS_OK) {
 		hash_destroy(&table->by_id);
 		free(table);
 		return status;
 	}
 	table->loop = loop;
-	table->page = pages[slot];
+	table->seat = seat;
 	table->pages = pages;
 	table->n_slots = n_slots;
 	table->slot = slot;
 	table->n_data = n_data;
 	table->now_ms = clock_ms();
+	table->slow_handler_ms = slow_handler_ms;
+	set_notice(table, 0);
 	list_init(&table->conns);
 	list_init(&table->agenda);
 	wheel_init(&table->wheel, table->now_ms);
@@ -152,6 +178,37 @@ void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg)
 	}
 }
 
+void table_note_slow(
+    struct conn_table *table, const struct step *step, uint32_t id, uint64_t took_ms)
+{
+	struct slowest *slowest = &table->seat->slowest;
+	char rest[LOG_REST_SIZE];
+
+	if (took_ms > slowest->ms)
+		*slowest = (struct slowest){ .ms = took_ms < UINT32_MAX ? (uint32_t)took_ms
+									: UINT32_MAX,
+			.id = id,
+			.module = (uint16_t)step->index };
+	set_notice(table, slowest->ms);
+	if (table->slow_handler_ms == 0 || took_ms < table->slow_handler_ms ||
+	    !log_cap_allows(&table->slow_handlers, clock_ms(), rest))
+		return;
+	log_warn("slow handler: module '%s': message id %" PRIu32 " took %" PRIu64 " ms%s",
+	    step->module, id, took_ms, rest);
+}
+
+void table_drain(struct conn_table *table, uint32_t spread_ms)
+{
+	struct link *link;
+
+	table->is_draining = true;
+	table->drain_ms = table->now_ms;
+	table->drain_spread_ms = spread_ms;
+	/* Their deadlines are reckoned anew in their turns. */
+	list_foreach(link, &table->conns)
+		conn_schedule(container_of(link, struct rnl_conn, all));
+}
+
 void table_stop(struct conn_table *table)
 {
 	struct link *link;
@@ -160,12 +217,12 @@ void table_stop(struct conn_table *table)
 		conn_stop(container_of(link, struct rnl_conn, all));
 }
 
-void table_abort(struct conn_table *table)
+void table_abort(struct conn_table *table, enum close_reason reason)
 {
 	struct link *link;
 
 	list_foreach(link, &table->conns)
-		conn_abort(container_of(link, struct rnl_conn, all), CLOSE_REASON_shutdown);
+		conn_abort(container_of(link, struct rnl_conn, all), reason);
 }
 
 void table_destroy(struct conn_table **tablep)

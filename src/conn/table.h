@@ -28,14 +28,18 @@
 struct rnl_conn;
 
 struct conn_table {
-	struct poller *poller;          /* of the connections' sockets; owned */
-	struct ev_loop *loop;           /* borrowed */
-	struct slot_page *page;         /* this slot's; borrowed */
-	struct slot_page *const *pages; /* of all slots, to count connections; borrowed */
+	struct poller *poller;   /* of the connections' sockets; owned */
+	struct ev_loop *loop;    /* borrowed */
+	struct seat *seat;       /* this process's; borrowed */
+	struct slot_page *pages; /* of all slots, to count connections; borrowed */
 	unsigned int n_slots;
 	unsigned int slot;
 
 	uint64_t now_ms;          /* the monotonic clock when the loop last woke */
+	uint64_t mark_ms;         /* the coarse clock when a handler could have begun */
+	uint32_t notice_ms;       /* a handler that takes less is not worth a look */
+	uint32_t slow_handler_ms; /* one that takes so long is logged; 0: none is */
+	struct log_cap slow_handlers;
 	struct rnl_conn *current; /* whose hook or handler runs; it is settled right after */
 	struct link conns;        /* all, by rnl_conn.all */
 	size_t n_conns;
@@ -47,6 +51,17 @@ struct conn_table {
 	size_t n_data;      /* pointers that modules have in each connection */
 	struct log_cap violations; /* log lines on frames that break the protocol */
 	struct log_cap rejections; /* log lines on connections over a limit */
+
+	/*
+	 * While the worker drains: each connection is closed at a moment of its own between
+	 * drain_ms and drain_ms + drain_spread_ms, unless move() takes it over to another
+	 * worker. move returns false when it cannot; the connection stays then.
+	 */
+	bool is_draining;
+	uint64_t drain_ms;
+	uint32_t drain_spread_ms;
+	bool (*move)(struct rnl_conn *conn, void *arg); /* NULL: none moves */
+	void *move_arg;
 
 	void (*on_empty)(
 	    void *arg); /* called when the last connection is gone; NULL: nobody cares */
@@ -63,9 +78,9 @@ struct conn_table {
  * A table on loop. STATUS_NOMEM, STATUS_ERRNO. It keeps no reference that makes
  * the loop run on when nothing else does.
  */
-enum status table_new(struct ev_loop *loop, struct slot_page *const pages[],
-    unsigned int n_slots, unsigned int slot, uint64_t max_send_bytes, size_t n_data,
-    struct conn_table **table) MUST_CHECK;
+enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned int n_slots,
+    unsigned int slot, struct seat *seat, uint64_t max_send_bytes, uint32_t slow_handler_ms,
+    size_t n_data, struct conn_table **table) MUST_CHECK;
 
 /* The connection with the id, which may be closing; NULL: no such connection here. */
 struct rnl_conn *table_find(const struct conn_table *table, uint64_t id);
@@ -77,11 +92,22 @@ void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg);
 /* The wheel is to look at deadlines from now on. */
 void table_start_tick(struct conn_table *table);
 
+/* A handler took long; called when that is at least notice_ms. */
+struct step;
+void table_note_slow(
+    struct conn_table *table, const struct step *step, uint32_t id, uint64_t took_ms);
+
+/*
+ * Let each connection go at a moment of its own within spread_ms: serve what has come until
+ * then, and close with its queue flushed. Called again, it sets new moments.
+ */
+void table_drain(struct conn_table *table, uint32_t spread_ms);
+
 /* Serve what has come so far, then let each connection close with its queue flushed. */
 void table_stop(struct conn_table *table);
 
-/* Close all connections now, in the loop's next turn. */
-void table_abort(struct conn_table *table);
+/* Close all connections now, in the loop's next turn, for a reason. */
+void table_abort(struct conn_table *table, enum close_reason reason);
 
 /* All connections must be gone. */
 void table_destroy(struct conn_table **table);

@@ -1,15 +1,15 @@
 /*
- * Listening sockets: one SO_REUSEPORT group for an address, a socket for each
- * slot. The kernel spreads new connections over the group; each socket has a
- * queue of its own, which waits while the slot has no worker.
+ * Listening sockets: one SO_REUSEPORT group for an address. The kernel spreads
+ * new connections over those of the group that listen; each has a queue of its own.
  */
 #ifndef RUNNEL_IO_LISTEN_H
 #define RUNNEL_IO_LISTEN_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/status.h"
-#include "io/endpoint.h"
 
 /* What accepted sockets inherit from the listening one; 0: what the kernel does by itself. */
 struct socket_options {
@@ -20,16 +20,27 @@ struct socket_options {
 };
 
 /*
- * Open n sockets on addr, non-blocking and close-on-exec; fds[] are the caller's
- * then. *bound is where they listen (port 0 in addr: a free port).
+ * Open the first socket of a group: it listens. *fd, non-blocking and
+ * close-on-exec, is the caller's then, and *addr is where it listens (port 0: a
+ * free port has been chosen).
  *
  * The address is ours alone or STATUS_ERRNO with EADDRINUSE comes back, also
- * when another process would have shared it: the first socket binds and listens
+ * when another process would have shared it: the socket binds and listens
  * without SO_REUSEPORT, which the kernel grants to one process only, and takes
- * the option afterwards, so that the rest of the group may join it.
+ * the option afterwards, so that the rest of the group may join it. With
+ * is_sharing this is left out, for an address that overlaps one that we have.
  */
-enum status listen_open(const struct sockaddr_storage *addr, socklen_t addr_len,
-    const struct socket_options *options, unsigned int n, int fds[],
-    struct endpoint *bound) MUST_CHECK;
+enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
+    const struct socket_options *options, bool is_sharing, int *fd) MUST_CHECK;
+
+/* Open another socket of the group at addr. It does not listen yet. */
+enum status listen_join(const struct sockaddr_storage *addr, socklen_t len,
+    const struct socket_options *options, int *fd) MUST_CHECK;
+
+/* From now on connections come to it. */
+enum status listen_start(int fd) MUST_CHECK;
+
+/* Give a listening socket these options; connections accepted before keep theirs. */
+enum status listen_adjust(int fd, const struct socket_options *options) MUST_CHECK;
 
 #endif

@@ -1,23 +1,24 @@
 #include "config.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "base/list.h"
+#include "base/memory.h"
 #include "master/checker.h"
 #include "module/listeners.h"
 #include "module/modules.h"
 #include "settings/settings.h"
 
 /* A module that takes longer to be configured hangs. */
-#define LIMIT_MS 30000
+#define LIMIT_S 30.
 
 /* Far more than a conf of the permitted size can become. */
 #define MAX_ANSWER (16 * 1024 * 1024)
@@ -25,6 +26,22 @@
 /* What the checker writes: one of these bytes, then the conf or the reason. */
 #define ANSWER_GOOD '+'
 #define ANSWER_BAD '-'
+
+#define READ_SIZE 65536
+
+struct checker {
+	struct checker_config config;
+	pid_t pid;
+	ev_io io;       /* on the answer */
+	ev_child child; /* its end */
+	ev_timer limit;
+	char *answer; /* owned */
+	size_t len;
+	bool is_read; /* to its end */
+	bool is_over; /* the process is gone */
+	int wait_status;
+	const char *fault; /* why the answer does not count; NULL: it does */
+};
 
 /* Both are the caller's to destroy, also on failure; settings refer to options of modules. */
 static enum status check(
@@ -69,95 +86,167 @@ static _Noreturn void answer(const char *path, int fd)
 	_exit(fclose(out) == 0 ? 0 : 1);
 }
 
-struct answer {
-	char *text; /* owned */
-	size_t len;
-};
-
-static enum status grow(struct answer *answer)
+static void stop_watching(struct checker *checker)
 {
-	char *text = realloc(answer->text, answer->len + 65536);
+	struct ev_loop *loop = checker->config.loop;
 
-	if (text == NULL)
-		return STATUS_NOMEM;
-	answer->text = text;
-	return STATUS_OK;
+	ev_io_stop(loop, &checker->io);
+	ev_child_stop(loop, &checker->child);
+	ev_timer_stop(loop, &checker->limit);
 }
 
-/* Read until the checker closes its end. */
-static enum status collect(int fd, struct answer *answer, struct reason *why)
+static void checker_destroy(struct checker *checker)
 {
-	uint64_t deadline_ms = clock_ms() + LIMIT_MS;
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-
-	for (;;) {
-		uint64_t now_ms = clock_ms();
-		ssize_t n;
-
-		if (now_ms >= deadline_ms || answer->len > MAX_ANSWER)
-			return reason_set(why,
-			    "the check of the conf did not end within %d s: does a module "
-			    "hang?",
-			    LIMIT_MS / 1000);
-		if (poll(&poll_fd, 1, (int)(deadline_ms - now_ms)) <= 0)
-			continue;
-		if (grow(answer) != STATUS_OK)
-			return reason_set(why, "out of memory");
-		n = read(fd, answer->text + answer->len, 65535);
-		if (n > 0)
-			answer->len += (size_t)n;
-		else if (n == 0)
-			break;
-	}
-	answer->text[answer->len] = '\0';
-	return STATUS_OK;
+	stop_watching(checker);
+	close(checker->io.fd);
+	free(checker->answer);
+	free(checker);
 }
 
-static enum status judge(
-    struct answer *answer, int wait_status, char **text, struct reason *why)
+/* What the answer comes to: the conf's text, or NULL and *why. */
+static char *judge(struct checker *checker, struct reason *why)
 {
-	if (WIFSIGNALED(wait_status))
-		return reason_set(why,
+	int status = checker->wait_status;
+	char *text;
+
+	if (checker->fault != NULL)
+		reason_set(why, "%s", checker->fault);
+	else if (WIFSIGNALED(status))
+		reason_set(why,
 		    "the check of the conf was killed by signal %d (%s): does a module crash?",
-		    WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
-	if (WEXITSTATUS(wait_status) != 0 || answer->len == 0)
-		return reason_set(why, "the check of the conf ended with status %d",
-		    WEXITSTATUS(wait_status));
-	if (answer->text[0] == ANSWER_BAD)
-		return reason_set(why, "%s", answer->text + 1);
-	memmove(answer->text, answer->text + 1, answer->len);
-	*text = answer->text;
-	answer->text = NULL;
-	return STATUS_OK;
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) != 0 || checker->len == 0)
+		reason_set(
+		    why, "the check of the conf ended with status %d", WEXITSTATUS(status));
+	else if (checker->answer[0] == ANSWER_BAD)
+		reason_set(why, "%s", checker->answer + 1);
+	if (why->text[0] != '\0')
+		return NULL;
+	text = checker->answer;
+	memmove(text, text + 1, checker->len);
+	checker->answer = NULL;
+	return text;
 }
 
-enum status checker_run(const char *path, char **text, struct reason *why)
+static void finish_if_over(struct checker *checker)
 {
-	struct answer result = { 0 };
-	enum status status;
-	int ends[2], wait_status;
-	pid_t pid;
+	struct checker_config config = checker->config;
+	struct reason why = { "" };
+	char *text;
 
-	if (pipe(ends) < 0)
-		return reason_set(why, "cannot check the conf: %s", strerror(errno));
-	pid = fork();
-	if (pid == 0) {
+	if (!checker->is_over || !checker->is_read)
+		return;
+	text = judge(checker, &why);
+	checker_destroy(checker);
+	config.done(text, &why, config.arg);
+}
+
+static void give_up(struct checker *checker, const char *fault)
+{
+	checker->fault = fault;
+	checker->is_read = true;
+	ev_io_stop(checker->config.loop, &checker->io);
+	kill(checker->pid, SIGKILL);
+}
+
+static void on_answer(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct checker *checker = container_of(io, struct checker, io);
+	char *larger = realloc(checker->answer, checker->len + READ_SIZE + 1);
+	ssize_t n;
+
+	(void)revents;
+	if (larger == NULL || checker->len > MAX_ANSWER) {
+		give_up(checker, "no memory for the check of the conf");
+		return;
+	}
+	checker->answer = larger;
+	n = read(io->fd, larger + checker->len, READ_SIZE);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n > 0) {
+		checker->len += (size_t)n;
+		return;
+	}
+	larger[checker->len] = '\0';
+	checker->is_read = true;
+	ev_io_stop(loop, io);
+	finish_if_over(checker);
+}
+
+static void on_end(struct ev_loop *loop, ev_child *child, int revents)
+{
+	struct checker *checker = container_of(child, struct checker, child);
+
+	(void)revents;
+	ev_child_stop(loop, child);
+	checker->wait_status = child->rstatus;
+	checker->is_over = true;
+	finish_if_over(checker);
+}
+
+/* Also when the process is gone and something that it started keeps the answer open. */
+static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct checker *checker = container_of(timer, struct checker, limit);
+
+	(void)loop;
+	(void)revents;
+	give_up(checker, "the check of the conf did not end within 30 s: does a module hang?");
+	finish_if_over(checker);
+}
+
+static void watch(struct checker *checker, int fd)
+{
+	struct ev_loop *loop = checker->config.loop;
+
+	ev_io_init(&checker->io, on_answer, fd, EV_READ);
+	ev_io_start(loop, &checker->io);
+	ev_child_init(&checker->child, on_end, checker->pid, 0);
+	ev_child_start(loop, &checker->child);
+	ev_timer_init(&checker->limit, on_limit, LIMIT_S, 0.);
+	ev_timer_start(loop, &checker->limit);
+}
+
+struct checker *checker_start(const struct checker_config *config, struct reason *why)
+{
+	struct checker *checker = must_alloc(1, sizeof(*checker));
+	int ends[2];
+
+	checker->config = *config;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		reason_set(why, "cannot check the conf: %s", strerror(errno));
+		free(checker);
+		return NULL;
+	}
+	checker->pid = fork();
+	if (checker->pid == 0) {
 		close(ends[0]);
-		answer(path, ends[1]);
+		config->in_child(config->arg);
+		answer(config->conf_path, ends[1]);
 	}
 	close(ends[1]);
-	if (pid < 0) {
+	if (checker->pid < 0) {
+		reason_set(why, "cannot check the conf: fork: %s", strerror(errno));
 		close(ends[0]);
-		return reason_set(why, "cannot check the conf: fork: %s", strerror(errno));
+		free(checker);
+		return NULL;
 	}
-	status = collect(ends[0], &result, why);
-	close(ends[0]);
-	if (status != STATUS_OK)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
-		continue;
-	if (status == STATUS_OK)
-		status = judge(&result, wait_status, text, why);
-	free(result.text);
-	return status;
+	watch(checker, ends[0]);
+	return checker;
+}
+
+void checker_cancel(struct checker **checker)
+{
+	if (*checker == NULL)
+		return;
+	kill((*checker)->pid, SIGKILL);
+	checker_destroy(*checker);
+	*checker = NULL;
+}
+
+void checker_forget(struct checker *checker)
+{
+	if (checker != NULL)
+		stop_watching(checker);
 }

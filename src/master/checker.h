@@ -6,13 +6,31 @@
 #ifndef RUNNEL_MASTER_CHECKER_H
 #define RUNNEL_MASTER_CHECKER_H
 
+#include <ev.h>
+
 #include "base/status.h"
 
-/*
- * Check the conf at path. On success *text is the normalised conf, owned by the
- * caller. STATUS_INVALID: *why says what is wrong, also when the checker crashed
- * or did not end in time.
- */
-enum status checker_run(const char *path, char **text, struct reason *why) MUST_CHECK;
+struct checker;
+
+struct checker_config {
+	struct ev_loop *loop; /* the default loop; borrowed, as all here */
+	const char *conf_path;
+	/*
+	 * The end of it: text is the normalised conf, the callee's, or NULL, and *why says what
+	 * is wrong, also when the checker crashed or did not end in time. The checker is gone.
+	 */
+	void (*done)(char *text, const struct reason *why, void *arg);
+	void (*in_child)(void *arg); /* called in the child: forget all that is the master's */
+	void *arg;
+};
+
+/* Start checking. NULL: *why says why it cannot. */
+struct checker *checker_start(const struct checker_config *config, struct reason *why);
+
+/* Never mind: done() is not called. */
+void checker_cancel(struct checker **checker);
+
+/* In another child of the master: stop its watchers. */
+void checker_forget(struct checker *checker);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The master: reads the conf through the checker, owns sockets, slots and the pid
- * file, and watches the workers. It touches no client's bytes and loads no module.
+ * The master: owns the conf, the listening sockets, the slots' pages and the pid
+ * file, and has generations of workers serve. It touches no client's bytes and
+ * loads no module.
  */
 #ifndef RUNNEL_MASTER_MASTER_H
 #define RUNNEL_MASTER_MASTER_H
@@ -9,6 +10,7 @@
 
 struct master_options {
 	const char *conf_path;
+	const char *program; /* as it was called: argv[0] */
 	bool is_foreground;
 	bool is_verbose; /* log debug lines too, whatever the conf says */
 };

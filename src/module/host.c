@@ -153,7 +153,7 @@ static void host_malformed(
 	char peer[ENDPOINT_TEXT_SIZE];
 	char rest[LOG_REST_SIZE];
 
-	counter_add(conn->table->page->counters.malformed, 1);
+	counter_add(conn->table->seat->counters.malformed, 1);
 	if (!log_cap_allows(&self->malformed, conn->table->now_ms, rest))
 		return;
 	log_warn("module '%s': %s: message %" PRIu32 " of %zu bytes: %s%s", self->name,
@@ -174,7 +174,7 @@ struct visit {
 static bool has_module(const struct listener *listener, const struct rnl_module *module)
 {
 	for (size_t i = 0; i < listener->n_modules; i++) {
-		if (listener->modules[i] == module)
+		if (listener->modules[i].api == module)
 			return true;
 	}
 	return false;

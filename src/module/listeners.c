@@ -13,9 +13,14 @@ static const struct framing *const framings[] = {
 static enum status add_module(struct listener *listener, struct router *router,
     const struct module *module, struct reason *why)
 {
-	listener->modules[listener->n_modules++] = &module->api;
+	listener->modules[listener->n_modules++] = (struct listener_module){
+		.api = &module->api,
+		.name = module->name,
+		.index = (unsigned int)module->self.index,
+	};
 	for (size_t i = 0; i < module->n_routes; i++) {
-		enum status status = router_add(router, module->name, &module->routes[i], why);
+		enum status status = router_add(router, module->name,
+		    (unsigned int)module->self.index, &module->routes[i], why);
 
 		if (status != STATUS_OK)
 			return status;

@@ -176,6 +176,14 @@ enum status modules_start(struct modules *modules, struct reason *why)
 	return STATUS_OK;
 }
 
+void modules_drain(const struct modules *modules)
+{
+	for (size_t i = 0; i < modules->n; i++) {
+		if (modules->list[i]->api.drain != NULL)
+			modules->list[i]->api.drain();
+	}
+}
+
 void modules_stop(struct modules *modules)
 {
 	for (size_t i = modules->n; i > 0; i--) {

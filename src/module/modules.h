@@ -48,6 +48,9 @@ enum status modules_configure(
 /* Call the start hooks. STATUS_INVALID: *why names the module. */
 enum status modules_start(struct modules *modules, struct reason *why) MUST_CHECK;
 
+/* Call the drain hooks. */
+void modules_drain(const struct modules *modules);
+
 /* Call the stop hooks of modules whose start hook was called, in reverse order. */
 void modules_stop(struct modules *modules);
 

@@ -74,4 +74,6 @@ static const struct rnl_route routes[] = {
 	{ 4001, 4001, increment, &counter, RNL_HANDLE },
 };
 
-RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 4);
+/* Nothing is kept from one message to the next. */
+RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 4, .save = rnl_save_nothing,
+    .restore = rnl_restore_nothing);

@@ -14,4 +14,6 @@ static enum rnl_verdict echo(struct rnl_conn *conn, const struct rnl_msg *msg, v
 
 static const struct rnl_route routes[] = { RNL_ON_RANGE(0, UINT32_MAX, echo) };
 
-RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 1);
+/* Nothing is kept from one message to the next. */
+RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 1, .save = rnl_save_nothing,
+    .restore = rnl_restore_nothing);

@@ -25,7 +25,8 @@
 struct route {
 	struct rnl_route given;
 	const char *module; /* borrowed */
-	size_t order;       /* of router_add */
+	unsigned int index;
+	size_t order; /* of router_add */
 };
 
 struct range {
@@ -110,8 +111,8 @@ static enum status check_route(
 	return STATUS_OK;
 }
 
-enum status router_add(struct router *router, const char *module, const struct rnl_route *route,
-    struct reason *why)
+enum status router_add(struct router *router, const char *module, unsigned int index,
+    const struct rnl_route *route, struct reason *why)
 {
 	enum status status;
 
@@ -128,8 +129,12 @@ enum status router_add(struct router *router, const char *module, const struct r
 		router->routes = routes;
 		router->max_routes = n;
 	}
-	router->routes[router->n_routes] =
-	    (struct route){ .given = *route, .module = module, .order = router->n_routes };
+	router->routes[router->n_routes] = (struct route){
+		.given = *route,
+		.module = module,
+		.index = index,
+		.order = router->n_routes,
+	};
 	router->n_routes++;
 	return STATUS_OK;
 }
@@ -225,6 +230,7 @@ static void add_step(struct step **step, const struct route *route)
 		.handler = route->given.handler,
 		.arg = route->given.arg,
 		.module = route->module,
+		.index = route->index,
 	};
 	++*step;
 }

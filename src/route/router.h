@@ -19,6 +19,7 @@ struct step {
 	rnl_handler_f *handler;
 	void *arg;
 	const char *module; /* borrowed name, for messages and lists */
+	unsigned int index; /* of the module, as the adder counts them */
 };
 
 struct router;
@@ -27,12 +28,13 @@ struct router;
 struct router *router_new(void) MUST_CHECK;
 
 /*
- * Add a route of a module (name borrowed for the router's life). The order of
+ * Add a route of a module (name borrowed for the router's life; index is for the steps). The
+ * order of
  * calls is the order of "before" and of "after" handlers.
  * STATUS_INVALID: first > last, or no handler.
  */
-enum status router_add(struct router *router, const char *module, const struct rnl_route *route,
-    struct reason *why) MUST_CHECK;
+enum status router_add(struct router *router, const char *module, unsigned int index,
+    const struct rnl_route *route, struct reason *why) MUST_CHECK;
 
 /*
  * STATUS_INVALID: two RNL_HANDLE routes overlap; *why names the ids and both modules.

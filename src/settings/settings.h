@@ -74,6 +74,9 @@ struct settings {
 	enum log_level log_level;
 	enum log_format log_format;
 	uint32_t drain_timeout_ms;
+	uint32_t watchdog_timeout_ms; /* 0: none; likewise below */
+	uint32_t watchdog_adopt_ms;
+	uint32_t slow_handler_ms;
 	uint64_t worker_send_memory;     /* bytes of all send queues of a worker */
 	struct module_settings *modules; /* in the conf's order */
 	size_t n_modules;

@@ -1,6 +1,7 @@
 /*
- * Between master and worker: one SOCK_SEQPACKET pair for each worker, a struct
- * for a message. The end of it means that the other side is gone.
+ * Between master and worker, and between two masters: one SOCK_SEQPACKET pair for
+ * each worker, a struct for a message, which may carry a descriptor. The end of
+ * it means that the other side is gone.
  */
 #ifndef RUNNEL_WORKER_CHANNEL_H
 #define RUNNEL_WORKER_CHANNEL_H
@@ -11,11 +12,22 @@
 #include "base/status.h"
 
 enum channel_type {
-	CHANNEL_READY = 1, /* worker: it accepts connections */
+	CHANNEL_READY = 1, /* worker: all is loaded and started; it waits for SERVE */
+	CHANNEL_SERVE,     /* master: accept connections */
 	CHANNEL_STOP, /* master: close gracefully and exit; arg: within so many ms, 0: no limit */
 	CHANNEL_STOP_NOW, /* master: close at once and exit */
+	CHANNEL_DRAIN,    /* master: another generation accepts now: let connections go, spread
+			     over arg ms, then exit; with a descriptor: hand over on it what can
+			     be */
+	CHANNEL_RECEIVE,  /* master: take the connections that come on the descriptor */
 	CHANNEL_ADOPT,    /* master: accept on the sockets of slot arg too: it has no worker */
 	CHANNEL_RELEASE,  /* master: accept on them no more */
+
+	/* Between an old and a new master, in an upgrade. */
+	CHANNEL_NEW_READY, /* new: its workers are ready */
+	CHANNEL_OLD_LEFT,  /* old: it has let go of what only one can have */
+	CHANNEL_HAND_OVER, /* new: a descriptor for the old worker in slot arg, to hand over on */
+	CHANNEL_NEW_SERVES, /* new: the old one can go */
 };
 
 struct channel_message {
@@ -31,6 +43,10 @@ enum status channel_open(int ends[2]) MUST_CHECK;
 /* False: the other side is gone, or does not read. */
 bool channel_send(int fd, enum channel_type type, uint32_t arg);
 
-enum channel_read channel_receive(int fd, struct channel_message *message);
+/* The same with a descriptor, which stays the caller's too; -1: none. */
+bool channel_send_fd(int fd, enum channel_type type, uint32_t arg, int passed);
+
+/* *passed is the descriptor that came with the message, the caller's now; -1: none. */
+enum channel_read channel_receive(int fd, struct channel_message *message, int *passed);
 
 #endif

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += src/worker/libworker.a
 src_worker_libworker_a_SOURCES = \
 	src/worker/channel.c src/worker/channel.h \
+	src/worker/handover.c src/worker/handover.h \
 	src/worker/limits.c src/worker/limits.h \
 	src/worker/trim.c src/worker/trim.h \
 	src/worker/worker.c src/worker/worker.h

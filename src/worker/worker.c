@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/panic.h"
 #include "base/streams.h"
@@ -18,9 +19,16 @@
 #include "module/modules.h"
 #include "settings/settings.h"
 #include "worker/channel.h"
+#include "worker/handover.h"
 #include "worker/limits.h"
 #include "worker/trim.h"
 #include "worker/worker.h"
+
+/* Connections that do not move are closed in the first part of the time to drain. */
+#define DRAIN_SPREAD_PERCENT 80
+
+/* The longest time between two stamps. */
+#define STAMP_S 1.
 
 struct worker {
 	const struct worker_plan *plan;
@@ -29,10 +37,15 @@ struct worker {
 	struct listeners *listeners;
 	struct ev_loop *loop;
 	struct conn_table *table;
-	struct acceptors *acceptors; /* NULL: it is stopping */
+	struct acceptors *acceptors; /* NULL: it does not accept */
+	bool has_left;               /* the listening sockets are closed here */
+	bool is_ending;            /* it accepts no more, and ends when it has no connection */
+	struct handover *handover; /* to a later worker; NULL: none */
+	struct link receivers;     /* of connections of earlier ones */
 	ev_io channel;
 	ev_signal term;
-	ev_timer deadline; /* of a graceful stop */
+	ev_timer deadline; /* of a graceful end */
+	ev_timer stamp;
 	struct trim trim;
 };
 
@@ -69,7 +82,7 @@ static void introduce(const struct worker_plan *plan)
 
 	snprintf(name, sizeof(name), "worker %u", plan->slot);
 	log_set_process(name);
-	panic_set_page(&plan->pages[plan->slot]->panic);
+	panic_set_page(&plan->seat->panic);
 }
 
 static void load(struct worker *worker)
@@ -82,8 +95,10 @@ static void load(struct worker *worker)
 	if (worker->modules != NULL)
 		status = settings_load(plan->conf_path, plan->conf_text, modules_find,
 		    worker->modules, &worker->settings, &why);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		worker->settings->workers = plan->n_slots;
 		status = limits_apply(worker->settings, &why);
+	}
 	if (status == STATUS_OK)
 		status = modules_configure(worker->modules, worker->settings, &why);
 	if (status == STATUS_OK)
@@ -103,8 +118,8 @@ static void make_loop(struct worker *worker)
 	if (worker->loop == NULL)
 		give_up("libev has no usable backend: is LIBEV_FLAGS set?");
 	status = table_new(worker->loop, worker->plan->pages, worker->plan->n_slots,
-	    worker->plan->slot, worker->settings->worker_send_memory, worker->modules->n,
-	    &worker->table);
+	    worker->plan->slot, worker->plan->seat, worker->settings->worker_send_memory,
+	    worker->settings->slow_handler_ms, worker->modules->n, &worker->table);
 	if (status != STATUS_OK)
 		give_up_for(status);
 	host_attach(worker->loop, worker->table);
@@ -125,34 +140,96 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 	(void)revents;
 	log_warn("%zu connections are closed because the time to drain is over",
 	    worker->table->n_conns);
-	table_abort(worker->table);
+	table_abort(worker->table, CLOSE_REASON_drain_timeout);
 }
 
 static void start_deadline(struct worker *worker, uint32_t limit_ms)
 {
+	ev_timer_stop(worker->loop, &worker->deadline);
 	ev_timer_set(&worker->deadline, limit_ms / 1000., 0.);
 	ev_timer_start(worker->loop, &worker->deadline);
+}
+
+/* Accept no more, and end with the last connection. */
+static void begin_end(struct worker *worker)
+{
+	if (worker->acceptors != NULL)
+		acceptors_destroy(&worker->acceptors);
+	receivers_close(&worker->receivers);
+	if (!worker->is_ending)
+		modules_drain(worker->modules);
+	worker->is_ending = true;
+	worker->table->on_empty = on_empty;
+	worker->table->on_empty_arg = worker;
+}
+
+static void end_if_empty(struct worker *worker)
+{
+	if (worker->table->n_conns == 0)
+		on_empty(worker);
 }
 
 /* Limit 0: none. */
 static void stop(struct worker *worker, uint32_t limit_ms)
 {
-	if (worker->acceptors == NULL)
-		return;
-	acceptors_destroy(&worker->acceptors);
-	worker->table->on_empty = on_empty;
-	worker->table->on_empty_arg = worker;
+	begin_end(worker);
+	handover_destroy(&worker->handover);
 	table_stop(worker->table);
-	if (worker->table->n_conns == 0)
-		on_empty(worker);
-	else if (limit_ms != 0)
+	if (limit_ms != 0)
 		start_deadline(worker, limit_ms);
+	end_if_empty(worker);
 }
 
 static void stop_now(struct worker *worker)
 {
-	stop(worker, 0);
-	table_abort(worker->table);
+	begin_end(worker);
+	handover_destroy(&worker->handover);
+	table_abort(worker->table, CLOSE_REASON_shutdown);
+	end_if_empty(worker);
+}
+
+/*
+ * Every process that has a listening socket open keeps it alive. What is in the queues of
+ * this slot's is accepted first: if nobody else keeps them, nobody will.
+ */
+static void leave_sockets(struct worker *worker)
+{
+	const struct worker_plan *plan = worker->plan;
+
+	if (worker->acceptors != NULL)
+		acceptors_sweep(worker->acceptors);
+	begin_end(worker);
+	for (size_t i = 0; i < plan->n_sockets && !worker->has_left; i++)
+		close(plan->sockets[i].fd);
+	worker->has_left = true;
+}
+
+/*
+ * Others accept now. Connections move to the worker at the other end of fd where
+ * that is possible, and else are closed one after the other, so that their
+ * clients do not come back all at once; fd -1: there is no such worker.
+ */
+static void drain(struct worker *worker, uint32_t limit_ms, int fd)
+{
+	leave_sockets(worker);
+	if (fd >= 0) {
+		handover_destroy(&worker->handover);
+		worker->handover = handover_new(worker->table, worker->listeners, fd);
+	}
+	table_drain(worker->table, limit_ms / 100 * DRAIN_SPREAD_PERCENT);
+	start_deadline(worker, limit_ms);
+	end_if_empty(worker);
+}
+
+static void receive(struct worker *worker, int fd)
+{
+	if (fd < 0)
+		return;
+	if (worker->is_ending)
+		close(fd);
+	else if (receiver_new(&worker->receivers, worker->table, worker->listeners, fd) !=
+		 STATUS_OK)
+		log_error("cannot take over connections: out of memory");
 }
 
 /* Accept on the sockets of a slot. */
@@ -161,14 +238,27 @@ static enum status accept_for(struct worker *worker, unsigned int slot)
 	const struct worker_plan *plan = worker->plan;
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < plan->n_per_slot && status == STATUS_OK; i++) {
-		const struct worker_socket *socket =
-		    &plan->sockets[slot * plan->n_per_slot + i];
+	for (size_t i = 0; i < plan->n_sockets && status == STATUS_OK; i++) {
+		const struct worker_socket *socket = &plan->sockets[i];
 
-		status = acceptors_add(worker->acceptors,
-		    &worker->listeners->list[socket->listener], socket->fd, slot);
+		if (socket->slot == slot)
+			status = acceptors_add(worker->acceptors,
+			    &worker->listeners->list[socket->listener], socket->fd, slot);
 	}
 	return status;
+}
+
+static void serve(struct worker *worker)
+{
+	enum status status;
+
+	if (worker->is_ending || worker->acceptors != NULL)
+		return;
+	status = acceptors_new(worker->table, &worker->acceptors);
+	if (status == STATUS_OK)
+		status = accept_for(worker, worker->plan->slot);
+	if (status != STATUS_OK)
+		give_up_for(status);
 }
 
 static void adopt(struct worker *worker, unsigned int slot)
@@ -186,9 +276,19 @@ static void release(struct worker *worker, unsigned int slot)
 		acceptors_drop(worker->acceptors, slot);
 }
 
-static void obey(struct worker *worker, const struct channel_message *message)
+/* fd came with the message; -1: none. */
+static void obey(struct worker *worker, const struct channel_message *message, int fd)
 {
-	switch ((enum channel_type)message->type) {
+	switch (message->type) {
+	case CHANNEL_SERVE:
+		serve(worker);
+		break;
+	case CHANNEL_DRAIN:
+		drain(worker, message->arg, fd);
+		break;
+	case CHANNEL_RECEIVE:
+		receive(worker, fd);
+		break;
 	case CHANNEL_STOP:
 		stop(worker, message->arg);
 		break;
@@ -201,8 +301,6 @@ static void obey(struct worker *worker, const struct channel_message *message)
 	case CHANNEL_RELEASE:
 		release(worker, message->arg);
 		break;
-	case CHANNEL_READY:
-		break;
 	}
 }
 
@@ -213,24 +311,19 @@ static void obey(struct worker *worker, const struct channel_message *message)
  */
 static void be_orphaned(struct worker *worker)
 {
-	const struct worker_plan *plan = worker->plan;
-	uint32_t limit_ms = worker->settings->drain_timeout_ms;
-
 	log_warn("the master is gone: closing connections, then ending");
-	stop(worker, limit_ms);
-	if (!ev_is_active(&worker->deadline))
-		start_deadline(worker, limit_ms);
-	for (size_t i = 0; i < plan->n_slots * plan->n_per_slot; i++)
-		close(plan->sockets[i].fd);
+	leave_sockets(worker);
+	stop(worker, worker->settings->drain_timeout_ms);
 }
 
 static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct worker *worker = container_of(io, struct worker, channel);
 	struct channel_message message;
+	int passed;
 
 	(void)revents;
-	switch (channel_receive(io->fd, &message)) {
+	switch (channel_receive(io->fd, &message, &passed)) {
 	case CHANNEL_NOTHING:
 		break;
 	case CHANNEL_END:
@@ -238,7 +331,7 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 		be_orphaned(worker);
 		break;
 	case CHANNEL_MESSAGE:
-		obey(worker, &message);
+		obey(worker, &message, passed);
 		break;
 	}
 }
@@ -252,6 +345,27 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int revents)
 	stop(worker, worker->settings->drain_timeout_ms);
 }
 
+static void on_stamp(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct worker *worker = container_of(timer, struct worker, stamp);
+
+	(void)loop;
+	(void)revents;
+	__atomic_store_n(&worker->plan->seat->turned_ms, clock_ms(), __ATOMIC_RELAXED);
+}
+
+/* The master sees by the stamp that the loop comes round. */
+static void start_stamping(struct worker *worker)
+{
+	uint32_t adopt_ms = worker->settings->watchdog_adopt_ms;
+	double every_s = STAMP_S;
+
+	if (adopt_ms != 0 && adopt_ms / 4000. < every_s)
+		every_s = adopt_ms / 4000.;
+	ev_timer_init(&worker->stamp, on_stamp, 0., every_s);
+	ev_timer_start(worker->loop, &worker->stamp);
+}
+
 static void watch_control(struct worker *worker)
 {
 	ev_io_init(&worker->channel, on_channel, worker->plan->channel, EV_READ);
@@ -261,17 +375,8 @@ static void watch_control(struct worker *worker)
 	ev_signal_init(&worker->term, on_term, SIGTERM);
 	ev_signal_start(worker->loop, &worker->term);
 	ev_init(&worker->deadline, on_deadline);
+	start_stamping(worker);
 	trim_start(&worker->trim, worker->loop, &worker->table->pool);
-}
-
-static void start_accepting(struct worker *worker)
-{
-	enum status status = acceptors_new(worker->table, &worker->acceptors);
-
-	if (status == STATUS_OK)
-		status = accept_for(worker, worker->plan->slot);
-	if (status != STATUS_OK)
-		give_up_for(status);
 }
 
 static void start_modules(struct worker *worker)
@@ -284,6 +389,7 @@ static void start_modules(struct worker *worker)
 
 static void finish(struct worker *worker)
 {
+	handover_destroy(&worker->handover);
 	trim_stop(&worker->trim, worker->loop);
 	modules_stop(worker->modules);
 	host_attach(NULL, NULL);
@@ -298,13 +404,13 @@ void worker_run(const struct worker_plan *plan)
 {
 	struct worker worker = { .plan = plan };
 
+	list_init(&worker.receivers);
 	set_signals();
 	introduce(plan);
 	load(&worker);
 	make_loop(&worker);
 	watch_control(&worker);
 	start_modules(&worker);
-	start_accepting(&worker);
 	if (!channel_send(plan->channel, CHANNEL_READY, 0))
 		log_debug("the master is gone before this worker was ready");
 	if (plan->is_detached)

@@ -16,6 +16,7 @@
 /* A listening socket that a worker inherits. */
 struct worker_socket {
 	unsigned int listener; /* in the settings */
+	unsigned int slot;     /* whose worker accepts on it */
 	int fd;
 };
 
@@ -24,17 +25,19 @@ struct worker_plan {
 	unsigned int slot, n_slots;
 	const char *conf_path;               /* what messages call the conf */
 	const char *conf_text;               /* normalised */
-	struct slot_page *const *pages;      /* of all slots */
-	const struct worker_socket *sockets; /* of slot 0, of slot 1, ...: of all slots */
-	size_t n_per_slot;
+	struct slot_page *pages;             /* of all slots */
+	struct seat *seat;                   /* in the slot's page */
+	const struct worker_socket *sockets; /* of all slots */
+	size_t n_sockets;
 	int channel;      /* the worker's end */
 	bool is_detached; /* leave the standard streams once ready */
 };
 
 /*
  * Be a worker. Called in a process that was forked from the master and has no
- * watcher or loop of the master's left. Says READY on the channel when it
- * accepts, and exits when it was told to stop or the channel ends.
+ * watcher or loop of the master's left. Says READY on the channel when all is
+ * loaded, accepts when it is told to serve, and exits when it is told to stop or the
+ * channel ends.
  */
 _Noreturn void worker_run(const struct worker_plan *plan);
 

@@ -73,7 +73,7 @@ START_TEST(each_connection_has_its_peers_address)
 
 	ck_assert(is_served(dial(&peer)));
 	ck_assert_int_eq(getsockname(peer.fd, (struct sockaddr *)&mine, &len), 0);
-	peer.conn = table_find(rig.table, rig.table->page->last_serial);
+	peer.conn = table_find(rig.table, rig.pages[0].last_serial);
 	ck_assert_uint_eq(peer.conn->peer.port, ntohs(mine.sin_port));
 	peer_end(&peer);
 }
@@ -85,7 +85,7 @@ START_TEST(over_the_limit_a_connection_is_closed_at_once)
 	struct peer peers[3], over;
 
 	rig.listener.max_connections = _i == 0 ? 3 : 103;
-	rig.pages[1]->n_open[0] = _i == 0 ? 0 : 100;
+	rig.pages[1].seats[0].n_open[0] = _i == 0 ? 0 : 100;
 	for (int i = 0; i < 3; i++)
 		ck_assert(is_served(dial(&peers[i])));
 	for (int i = 0; i < 10; i++) {

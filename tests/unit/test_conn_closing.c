@@ -310,7 +310,7 @@ START_TEST(aborting_all_closes_all_in_one_turn)
 			conn_close(peers[i].conn, CLOSE_REASON_handler);
 	}
 	rig_turn();
-	table_abort(rig.table);
+	table_abort(rig.table, CLOSE_REASON_shutdown);
 	rig_turn();
 	ck_assert_uint_eq(rig.table->n_conns, 0);
 	ck_assert_uint_eq(rig_closed(shutdown), 10);

@@ -317,7 +317,7 @@ START_TEST(an_id_is_given_once)
 		peer_end(&one);
 		RIG_UNTIL(rig.table->n_conns == 0);
 	}
-	ck_assert_uint_eq(rig.table->page->last_serial, 10);
+	ck_assert_uint_eq(rig.pages[0].last_serial, 10);
 }
 END_TEST
 

@@ -93,7 +93,7 @@ static struct router *make_router(void)
 	struct reason why;
 
 	ck_assert_ptr_nonnull(router);
-	ck_assert_int_eq(router_add(router, "rig", &route, &why), STATUS_OK);
+	ck_assert_int_eq(router_add(router, "rig", 0, &route, &why), STATUS_OK);
 	ck_assert_int_eq(router_seal(router, &why), STATUS_OK);
 	return router;
 }
@@ -111,7 +111,7 @@ static void make_listener(void)
 		.linger_timeout_ms = 2000 };
 	rig.module =
 	    (struct rnl_module){ .open = on_open, .writable = on_writable, .close = on_close };
-	rig.modules[0] = &rig.module;
+	rig.modules[0] = (struct listener_module){ .api = &rig.module, .name = "rig" };
 	rig.listener = (struct listener){ .name = name,
 		.settings = &rig.settings,
 		.framing = &framing_tlv,
@@ -139,32 +139,32 @@ void rig_set_up(void)
 {
 	rig = (struct rig){ .handle = rig_echo };
 	open_log();
-	for (int i = 0; i < 2; i++) {
-		rig.pages[i] = calloc(1, sizeof(*rig.pages[i]));
-		ck_assert_ptr_nonnull(rig.pages[i]);
-	}
+	rig.pages = calloc(2, sizeof(*rig.pages));
+	ck_assert_ptr_nonnull(rig.pages);
+	rig.pages[0].seats[0].generation = 1;
+	rig.pages[1].seats[0].generation = 1;
 	make_listener();
 	rig.loop = ev_loop_new(EVFLAG_AUTO);
 	ck_assert_ptr_nonnull(rig.loop);
-	ck_assert_int_eq(
-	    table_new(rig.loop, rig.pages, 2, 0, 256u << 20, 1, &rig.table), STATUS_OK);
+	ck_assert_int_eq(table_new(rig.loop, rig.pages, 2, 0, rig.pages[0].seats, 256u << 20, 0,
+			     1, &rig.table),
+	    STATUS_OK);
 	ev_timer_init(&rig.pulse, on_pulse, 0., 0.001);
 }
 
 void rig_tear_down(void)
 {
-	table_abort(rig.table);
+	table_abort(rig.table, CLOSE_REASON_shutdown);
 	RIG_UNTIL(rig.table->n_conns == 0);
 	ck_assert_uint_eq(rig.n_closed, rig.n_opened);
-	ck_assert_uint_eq(counters_open(&rig.table->page->counters), 0);
-	ck_assert_uint_eq(rig.table->page->n_open[0], 0);
+	ck_assert_uint_eq(counters_open(&rig.table->seat->counters), 0);
+	ck_assert_uint_eq(rig.table->seat->n_open[0], 0);
 	ck_assert_uint_eq(rig.table->pool.held_bytes, 0);
 	ck_assert_uint_eq(rig.table->by_id.n_links, 0);
 	table_destroy(&rig.table);
 	router_destroy(&rig.listener.router);
 	ev_loop_destroy(rig.loop);
-	for (int i = 0; i < 2; i++)
-		free(rig.pages[i]);
+	free(rig.pages);
 	unlink(rig.log);
 }
 
@@ -211,7 +211,7 @@ static struct peer *meet(struct peer *peer, int near, int far)
 	endpoint_set(&endpoint, &addr);
 	*peer = (struct peer){ .fd = far };
 	ck_assert_int_eq(conn_new(rig.table, &rig.listener, near, &endpoint), STATUS_OK);
-	peer->id = rig.table->page->last_serial;
+	peer->id = rig.pages[0].last_serial;
 	peer->conn = table_find(rig.table, peer->id);
 	return peer;
 }

@@ -33,14 +33,14 @@ typedef void hook_f(struct rnl_conn *conn);
 
 struct rig {
 	struct ev_loop *loop;
-	ev_timer pulse;             /* each millisecond while rig_wait() waits */
-	struct slot_page *pages[2]; /* the second is another worker's */
+	ev_timer pulse;          /* each millisecond while rig_wait() waits */
+	struct slot_page *pages; /* two: the second is another worker's; owned */
 	struct conn_table *table;
 	struct listen_settings
 	    settings; /* read on each use, so a test may change them at any time */
 	struct listener listener;
 	struct rnl_module module;
-	const struct rnl_module *modules[1];
+	struct listener_module modules[1];
 	handle_f *handle;                /* of all ids but RIG_UNKNOWN; at first rig_echo() */
 	hook_f *open, *writable, *close; /* at first NULL */
 	bool is_watch_refused;           /* the kernel watches no more descriptors */
@@ -87,7 +87,7 @@ void rig_wait(void);
 		}                                                                         \
 	} while (0)
 
-#define rig_counter(name) counter_read(rig.table->page->counters.name)
+#define rig_counter(name) counter_read(rig.table->seat->counters.name)
 #define rig_closed(reason) rig_counter(closed[CLOSE_REASON_##reason])
 
 /* How many lines of the log hold text. */

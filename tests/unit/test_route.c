@@ -33,7 +33,7 @@ static enum status try_add(struct router *router, const char *module, uint32_t f
 		.first = first, .last = last, .handler = handler, .stage = stage
 	};
 
-	return router_add(router, module, &route, why);
+	return router_add(router, module, 0, &route, why);
 }
 
 static void add(struct router *router, const char *module, uint32_t first, uint32_t last,
@@ -192,7 +192,7 @@ START_TEST(a_step_carries_its_argument)
 	const struct step *step;
 	struct reason why;
 
-	ck_assert_int_eq(router_add(router, "m", &route, &why), STATUS_OK);
+	ck_assert_int_eq(router_add(router, "m", 0, &route, &why), STATUS_OK);
 	seal(router);
 	step = router_find(router, 1);
 	ck_assert_ptr_nonnull(step);
@@ -212,7 +212,7 @@ START_TEST(bad_routes_are_refused)
 	ck_assert_int_eq(try_add(router, "m", 6, 5, RNL_HANDLE, &why), STATUS_INVALID);
 	ck_assert_str_eq(
 	    why.text, "module 'm': route 6-5: the first id is greater than the last");
-	ck_assert_int_eq(router_add(router, "m", &no_handler, &why), STATUS_INVALID);
+	ck_assert_int_eq(router_add(router, "m", 0, &no_handler, &why), STATUS_INVALID);
 	ck_assert_str_eq(why.text, "module 'm': route 5: there is no handler");
 	ck_assert_int_eq(try_add(router, "m", 5, 9, (enum rnl_stage)3, &why), STATUS_INVALID);
 	ck_assert_str_eq(why.text, "module 'm': route 5-9: there is no stage 3");
@@ -375,7 +375,7 @@ START_TEST(random_routes_agree_with_a_plain_search)
 		if (!model_takes(&model, &route))
 			continue;
 		model.routes[model.n++] = route;
-		ck_assert_int_eq(router_add(router, "m", &route, &why), STATUS_OK);
+		ck_assert_int_eq(router_add(router, "m", 0, &route, &why), STATUS_OK);
 	}
 	seal(router);
 	for (uint32_t i = 0; i <= SPAN; i++) {

@@ -184,6 +184,31 @@ struct rnl_module {
 	 */
 	void (*close)(struct rnl_conn *conn);
 
+	/*
+	 * The worker is to end, and accepts no more: its connections are handed over (see
+	 * save), or closed one after the other. Called once, before that begins. Not called
+	 * when the worker has to end at once.
+	 */
+	void (*drain)(void);
+
+	/*
+	 * When other workers take over, as in a reload, a connection whose modules all have
+	 * save and restore goes on in one of them, and its client notices nothing. It is asked
+	 * between two messages, when nothing is queued for the connection: write to state, of
+	 * size bytes, what the module has to know of conn, and return how many bytes that is.
+	 * -1: not now; the connection stays, to be asked again, and is closed when its time is
+	 * over. Nothing may be sent. When conn has been handed over its close hook is not
+	 * called here, but in the worker that has it at its end.
+	 */
+	ptrdiff_t (*save)(struct rnl_conn *conn, void *state, size_t size);
+
+	/*
+	 * In the other worker, instead of open: state is what save wrote there, with another
+	 * build of the module perhaps. Returns 0; -1: the connection cannot go on, and is
+	 * closed.
+	 */
+	int (*restore)(struct rnl_conn *conn, const void *state, size_t len);
+
 	/* The worker has closed every connection and is about to end. */
 	void (*stop)(void);
 };
@@ -250,6 +275,23 @@ extern RNL_EXPORT const struct rnl_module rnl_module;
 		__VA_ARGS__ };                                                    \
 	RNL_FIELDS_END                                                            \
 	struct rnl_link rnl_link
+
+/* Hooks of a module that keeps nothing about a connection from one message to the next. */
+static inline ptrdiff_t rnl_save_nothing(struct rnl_conn *conn, void *state, size_t size)
+{
+	(void)conn;
+	(void)state;
+	(void)size;
+	return 0;
+}
+
+static inline int rnl_restore_nothing(struct rnl_conn *conn, const void *state, size_t len)
+{
+	(void)conn;
+	(void)state;
+	(void)len;
+	return 0;
+}
 
 /*
  * Queue one whole message for conn, or refuse it whole. The payload is copied. It

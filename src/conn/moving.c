@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/panic.h"
+#include "conn/moving.h"
+#include "conn/parts.h"
+
+/* Changes with struct head, and with what follows it. */
+#define MOVING_MAGIC 0x6d6f7631u
+
+/* Then the listener's name, its end, the unread input, and of each module a length and state. */
+struct head {
+	uint32_t magic;
+	uint32_t size; /* of the message */
+	uint64_t id;
+	uint32_t active_ms, frame_ms; /* the monotonic clock is the same in all processes */
+	uint32_t input_len;
+	uint32_t is_in_frame;
+	struct endpoint peer;
+};
+
+struct writer {
+	uint8_t *bytes;
+	size_t len;
+};
+
+struct reader {
+	const uint8_t *bytes;
+	size_t len;
+};
+
+static bool append(char *text, size_t *len, const char *part)
+{
+	size_t n = strlen(part);
+
+	if (n + 2 > MOVING_OFFER_SIZE - *len)
+		return false;
+	memcpy(text + *len, part, n);
+	memcpy(text + *len + n, "\n", 2);
+	*len += n + 1;
+	return true;
+}
+
+bool moving_describe(const struct listener *listener, char text[MOVING_OFFER_SIZE])
+{
+	size_t len = 0;
+
+	if (!append(text, &len, listener->name) || !append(text, &len, listener->framing->name))
+		return false;
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		const struct listener_module *module = &listener->modules[i];
+
+		if (module->api->save == NULL || module->api->restore == NULL ||
+		    !append(text, &len, module->name))
+			return false;
+	}
+	return true;
+}
+
+static void put(struct writer *writer, const void *bytes, size_t len)
+{
+	if (len == 0)
+		return;
+	memcpy(writer->bytes + writer->len, bytes, len);
+	writer->len += len;
+}
+
+/* False: the module does not want it to move. */
+static bool put_state(
+    struct writer *writer, struct rnl_conn *conn, const struct rnl_module *module)
+{
+	uint32_t len;
+	ptrdiff_t n;
+
+	if (MOVING_SIZE - writer->len < sizeof(len))
+		return false;
+	n = module->save(conn, writer->bytes + writer->len + sizeof(len),
+	    MOVING_SIZE - writer->len - sizeof(len));
+	if (n < 0 || (size_t)n > MOVING_SIZE - writer->len - sizeof(len))
+		return false;
+	len = (uint32_t)n;
+	memcpy(writer->bytes + writer->len, &len, sizeof(len));
+	writer->len += sizeof(len) + len;
+	return true;
+}
+
+size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
+{
+	const struct listener *listener = conn->listener;
+	struct view view = { 0 };
+	struct writer writer = { .bytes = message, .len = sizeof(struct head) };
+	struct head head = { .magic = MOVING_MAGIC,
+		.id = conn_id(conn),
+		.active_ms = conn->active_ms,
+		.frame_ms = conn->frame_ms,
+		.is_in_frame = conn->is_in_frame,
+		.peer = conn->peer };
+	size_t name_size;
+
+	if (!input_is_empty(&conn->in))
+		view = input_view(&conn->in);
+	name_size = strlen(listener->name) + 1;
+	if (name_size > MOVING_SIZE - sizeof(head) ||
+	    view.len > MOVING_SIZE - sizeof(head) - name_size)
+		return 0;
+	head.input_len = (uint32_t)view.len;
+	put(&writer, listener->name, name_size);
+	put(&writer, view.bytes, view.len);
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		if (!put_state(&writer, conn, listener->modules[i].api))
+			return 0;
+	}
+	head.size = (uint32_t)writer.len;
+	memcpy(message, &head, sizeof(head));
+	return writer.len;
+}
+
+static const void *take(struct reader *reader, size_t len)
+{
+	const uint8_t *bytes = reader->bytes;
+
+	if (len > reader->len)
+		return NULL;
+	reader->bytes += len;
+	reader->len -= len;
+	return bytes;
+}
+
+static const struct listener *take_listener(
+    struct reader *reader, const struct listener listeners[], size_t n_listeners)
+{
+	const char *name = (const char *)reader->bytes;
+	size_t len = strnlen(name, reader->len);
+
+	if (take(reader, len + 1) == NULL)
+		return NULL;
+	for (size_t i = 0; i < n_listeners; i++) {
+		if (strcmp(listeners[i].name, name) == 0)
+			return &listeners[i];
+	}
+	return NULL;
+}
+
+/* The state of the next module; NULL: the message is broken. */
+static const void *take_state(struct reader *reader, uint32_t *len)
+{
+	const void *len_bytes = take(reader, sizeof(*len));
+
+	if (len_bytes == NULL)
+		return NULL;
+	memcpy(len, len_bytes, sizeof(*len));
+	return take(reader, *len);
+}
+
+/* Every module has its turn, for each will see its close. False: one does not take it. */
+static bool restore(struct rnl_conn *conn, struct reader *reader)
+{
+	const struct listener *listener = conn->listener;
+	bool is_taken = true;
+
+	conn->table->current = conn;
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		const struct listener_module *module = &listener->modules[i];
+		uint32_t len = 0;
+		const void *state = take_state(reader, &len);
+
+		CHECK(state != NULL); /* the head says that both ends write alike */
+
+		conn_do(conn, DOING_OPEN, module->index);
+		if (module->api->restore(conn, state, len) != 0)
+			is_taken = false;
+	}
+	conn_do(conn, DOING_NOTHING, 0);
+	conn->table->current = NULL;
+	return is_taken;
+}
+
+/* The connection stands; what comes now can still end it, as any connection. */
+static void resume(struct rnl_conn *conn, const struct head *head, struct reader *reader)
+{
+	const void *input = take(reader, head->input_len);
+	struct view view = { .bytes = input, .len = head->input_len };
+
+	counter_add(conn->table->seat->counters.moved_in, 1);
+	conn->active_ms = head->active_ms;
+	conn->frame_ms = head->frame_ms;
+	conn->is_in_frame = head->is_in_frame;
+	if (input == NULL || input_keep(&conn->in, &view, 0) != STATUS_OK)
+		conn_abort(conn, CLOSE_REASON_error);
+	else if (!restore(conn, reader))
+		conn_close(conn, CLOSE_REASON_handler);
+	conn_settle(conn);
+}
+
+enum status moving_unpack(struct conn_table *table, const struct listener listeners[],
+    size_t n_listeners, const uint8_t *message, size_t len, int fd)
+{
+	struct reader reader = { .bytes = message, .len = len };
+	const void *head_bytes = take(&reader, sizeof(struct head));
+	const struct listener *listener = NULL;
+	struct rnl_conn *conn;
+	struct head head;
+	enum status status;
+
+	if (head_bytes != NULL) {
+		memcpy(&head, head_bytes, sizeof(head));
+		if (head.magic == MOVING_MAGIC && head.size == len)
+			listener = take_listener(&reader, listeners, n_listeners);
+	}
+	if (listener == NULL) {
+		close(fd);
+		return STATUS_INVALID;
+	}
+	status = conn_make(table, listener, fd, &head.peer, head.id, &conn);
+	if (status == STATUS_OK)
+		resume(conn, &head, &reader);
+	return status;
+}

@@ -1,0 +1,94 @@
+/*
+ * The workers of one generation, one for each slot: each is started, watched,
+ * started again with back-off when it dies, and told to end. Process: the master.
+ */
+#ifndef RUNNEL_MASTER_CREW_H
+#define RUNNEL_MASTER_CREW_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "master/pages.h"
+#include "settings/settings.h"
+#include "worker/worker.h"
+
+struct crew;
+
+struct crew_config {
+	struct ev_loop *loop; /* all borrowed for the crew's life */
+	uint32_t generation;
+	const char *conf_path;
+	const char *conf_text;
+	const struct settings *settings;
+	struct pages *pages;
+	const struct worker_socket *sockets;
+	size_t n_sockets;
+	bool is_detached;             /* workers leave the terminal once they are ready */
+	void (*on_change)(void *arg); /* a worker became ready, ended, or was given up */
+	/* Called in a new worker: forget all that is the master's, and other sockets than these.
+	 */
+	void (*in_child)(const struct worker_socket *sockets, size_t n, void *arg);
+	void *arg;
+};
+
+struct crew *crew_new(const struct crew_config *config) MUST_CHECK;
+
+/* Start a worker in each slot. They accept nothing before crew_serve(). */
+void crew_start(struct crew *crew);
+
+/* Let all workers, those that are started later too, accept connections. */
+void crew_serve(struct crew *crew);
+
+/* Slots whose worker is ready. */
+unsigned int crew_n_ready(const struct crew *crew);
+
+/* Slots that have a process. */
+unsigned int crew_n_running(const struct crew *crew);
+
+/*
+ * Slots whose worker is not started again: it said that it is hopeless, or was never ready in
+ * several tries.
+ */
+unsigned int crew_n_failed(const struct crew *crew);
+
+/* Slots that crash so often that they are left alone for a while. */
+unsigned int crew_n_broken(const struct crew *crew);
+
+/*
+ * A descriptor for the worker in a slot, which takes connections of an earlier generation from
+ * it. It stays the caller's too.
+ */
+void crew_receive(struct crew *crew, unsigned int slot, int fd);
+
+/*
+ * Another generation serves: let the workers' connections go, within limit_ms,
+ * and start no worker any more. ends[] has a descriptor for each slot, to hand
+ * connections over on, or -1; they stay the caller's too.
+ */
+void crew_drain(struct crew *crew, uint32_t limit_ms, const int ends[]);
+
+/* It drains already: it has to be done within limit_ms. */
+void crew_hurry(struct crew *crew, uint32_t limit_ms);
+
+/* Let all workers close gracefully, within limit_ms (0: no limit), and start none any more. */
+void crew_stop(struct crew *crew, uint32_t limit_ms);
+
+/* Let all workers close at once. */
+void crew_stop_now(struct crew *crew);
+
+/* SIGKILL to all workers that are left. */
+void crew_kill(struct crew *crew);
+
+/* A line for each slot: what its worker is, and what it has done so far. */
+void crew_log_status(const struct crew *crew);
+
+/* In a worker process: stop the watchers and close the master's ends of the channels. */
+void crew_forget(struct crew *crew);
+
+/* No process may be left. */
+void crew_destroy(struct crew **crew);
+
+#endif

@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "master/pages.h"
+
+/* Before the pages: what another version could have laid out otherwise. */
+struct head {
+	char version[32];
+	uint64_t page_size, seat_size;
+	uint64_t n_counters, n_reasons;
+};
+
+#define HEAD_SIZE 4096
+#define TOTAL_SIZE (HEAD_SIZE + SETTINGS_MAX_WORKERS * sizeof(struct slot_page))
+
+static const struct head our_head = {
+	.version = PACKAGE_VERSION,
+	.page_size = sizeof(struct slot_page),
+	.seat_size = sizeof(struct seat),
+	.n_counters = sizeof(struct counters) / sizeof(uint64_t),
+	.n_reasons = N_CLOSE_REASONS,
+};
+
+static enum status map(struct pages *pages, int fd)
+{
+	char *memory = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return STATUS_ERRNO;
+	pages->list = (struct slot_page *)(memory + HEAD_SIZE);
+	pages->fd = fd;
+	return STATUS_OK;
+}
+
+static void *head_of(const struct pages *pages)
+{
+	return (char *)pages->list - HEAD_SIZE;
+}
+
+enum status pages_open(struct pages *pages)
+{
+	int fd = memfd_create("runnel slots", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return STATUS_ERRNO;
+	if (ftruncate(fd, (off_t)TOTAL_SIZE) < 0 || map(pages, fd) != STATUS_OK) {
+		close(fd);
+		return STATUS_ERRNO;
+	}
+	memcpy(head_of(pages), &our_head, sizeof(our_head));
+	return STATUS_OK;
+}
+
+enum status pages_adopt(struct pages *pages, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size != (off_t)TOTAL_SIZE ||
+	    map(pages, fd) != STATUS_OK) {
+		close(fd);
+		return STATUS_INVALID;
+	}
+	if (memcmp(head_of(pages), &our_head, sizeof(our_head)) != 0) {
+		pages_close(pages);
+		return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+/* In an upgrade two masters look for seats. */
+struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t generation)
+{
+	for (unsigned int i = 0; i < SLOT_SEATS; i++) {
+		struct seat *seat = &pages->list[slot].seats[i];
+		uint32_t nobody = 0;
+
+		pages->list[slot].is_used = true;
+		if (__atomic_compare_exchange_n(&seat->generation, &nobody, generation, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return seat;
+	}
+	return NULL;
+}
+
+static void add_up(struct counters *sum, const struct counters *part)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)part;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		__atomic_fetch_add(
+		    &to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *seat)
+{
+	uint64_t n_lost = counters_open(&seat->counters);
+
+	seat->counters.closed[CLOSE_REASON_worker_died] += n_lost;
+	add_up(&pages->list[slot].past, &seat->counters);
+	memset((char *)seat + sizeof(seat->generation), 0,
+	    sizeof(*seat) - sizeof(seat->generation));
+	__atomic_store_n(&seat->generation, 0, __ATOMIC_RELEASE);
+	return n_lost;
+}
+
+void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum)
+{
+	const struct slot_page *page = &pages->list[slot];
+
+	memset(sum, 0, sizeof(*sum));
+	add_up(sum, &page->past);
+	for (unsigned int i = 0; i < SLOT_SEATS; i++)
+		add_up(sum, &page->seats[i].counters);
+}
+
+void pages_log(const struct pages *pages)
+{
+	char text[COUNTERS_TEXT_SIZE];
+	struct counters sum;
+
+	for (unsigned int slot = 0; slot < SETTINGS_MAX_WORKERS; slot++) {
+		if (!pages->list[slot].is_used)
+			continue;
+		pages_sum(pages, slot, &sum);
+		counters_format(&sum, text);
+		log_info("worker %u: %s", slot, text);
+	}
+}
+
+void pages_close(struct pages *pages)
+{
+	if (pages->list == NULL)
+		return;
+	munmap(head_of(pages), TOTAL_SIZE);
+	close(pages->fd);
+	pages->list = NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * The slots' pages: shared memory of the master and its workers, which the next
+ * master takes over in an upgrade. So ids and counters go on over every change
+ * of processes. Process: the master; workers use what they inherit.
+ */
+#ifndef RUNNEL_MASTER_PAGES_H
+#define RUNNEL_MASTER_PAGES_H
+
+#include "base/status.h"
+#include "conn/slot_page.h"
+
+struct pages {
+	struct slot_page *list; /* SETTINGS_MAX_WORKERS of them */
+	int fd;                 /* of the memory; close-on-exec */
+};
+
+/* STATUS_ERRNO. */
+enum status pages_open(struct pages *pages) MUST_CHECK;
+
+/*
+ * Use the memory of another master (fd, ours from now on, also on failure). It may be of
+ * another version: STATUS_INVALID when its layout is not ours.
+ */
+enum status pages_adopt(struct pages *pages, int fd) MUST_CHECK;
+
+/* Take a seat for a new process of a generation; NULL: all seats of the slot are taken. */
+struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t generation);
+
+/*
+ * The process is gone. What it counted stays with the slot; connections that it had are counted
+ * as lost: returns how many.
+ */
+uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *seat);
+
+/* What a slot has counted: of processes that are gone, and of those in its seats. */
+void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum);
+
+/* A line in the log for each slot that was used. */
+void pages_log(const struct pages *pages);
+
+/* Unmap and close. */
+void pages_close(struct pages *pages);
+
+#endif

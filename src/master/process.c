@@ -1,0 +1,186 @@
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "master/process.h"
+
+static void close_channel(struct process *process)
+{
+	if (process->channel < 0)
+		return;
+	ev_io_stop(process->loop, &process->channel_io);
+	close(process->channel);
+	process->channel = -1;
+}
+
+static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct process *process = container_of(io, struct process, channel_io);
+	struct channel_message message;
+	int passed;
+
+	(void)revents;
+	switch (channel_receive(io->fd, &message, &passed)) {
+	case CHANNEL_NOTHING:
+		break;
+	case CHANNEL_END:
+		ev_io_stop(loop, io);
+		break;
+	case CHANNEL_MESSAGE:
+		if (passed >= 0)
+			close(passed);
+		if (message.type == CHANNEL_READY)
+			process->events->ready(process);
+		break;
+	}
+}
+
+/* Returns how many connections it still had. */
+static uint64_t give_up_seat(struct process *process)
+{
+	struct seat *seat = process->seat;
+
+	process->seat = NULL;
+	return pages_leave_seat(process->pages, process->slot, seat);
+}
+
+/* A worker that died abruptly cannot tell what it was at. */
+static void log_doing(const struct process *process)
+{
+	static const char *const whats[] = {
+		[DOING_MESSAGE] = "handling a message",
+		[DOING_OPEN] = "in its open hook",
+		[DOING_WRITABLE] = "in its writable hook",
+		[DOING_CLOSE] = "in its close hook",
+	};
+	const struct doing *doing = &process->seat->doing;
+	const struct settings *settings = process->settings;
+
+	if (doing->what == DOING_NOTHING || doing->what > DOING_CLOSE ||
+	    doing->module >= settings->n_modules)
+		return;
+	log_error("worker %u: it died with module '%s' %s (message id %" PRIu32
+		  ", connection %" PRIx64 ")",
+	    process->slot, settings->modules[doing->module].name, whats[doing->what], doing->id,
+	    doing->conn);
+}
+
+static void log_death(const struct process *process, int status)
+{
+	unsigned int slot = process->slot;
+	int pid = (int)process->pid;
+
+	if (WIFSIGNALED(status))
+		log_error("worker %u: pid %d was killed by signal %d (%s)", slot, pid,
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) != 0)
+		log_error(
+		    "worker %u: pid %d exited with status %d", slot, pid, WEXITSTATUS(status));
+	else
+		log_info("worker %u: pid %d ended", slot, pid);
+	if (process->seat->panic.text[0] != '\0')
+		log_error("worker %u: its last words: %s", slot, process->seat->panic.text);
+	if (WIFSIGNALED(status))
+		log_doing(process);
+}
+
+static void on_death(struct ev_loop *loop, ev_child *child, int revents)
+{
+	struct process *process = container_of(child, struct process, child);
+	uint64_t n_lost;
+
+	(void)revents;
+	ev_child_stop(loop, child);
+	log_death(process, child->rstatus);
+	close_channel(process);
+	n_lost = give_up_seat(process);
+	if (n_lost > 0)
+		log_warn("worker %u: %llu connections were lost with it", process->slot,
+		    (unsigned long long)n_lost);
+	process->events->end(process, child->rstatus);
+}
+
+void process_init(struct process *process, struct ev_loop *loop, struct pages *pages,
+    const struct settings *settings, const struct process_events *events, unsigned int slot)
+{
+	process->loop = loop;
+	process->pages = pages;
+	process->settings = settings;
+	process->events = events;
+	process->slot = slot;
+	process->channel = -1;
+	ev_init(&process->channel_io, on_channel);
+	ev_init(&process->child, on_death);
+}
+
+static void watch(struct process *process)
+{
+	process->started_ms = clock_ms();
+	ev_io_set(&process->channel_io, process->channel, EV_READ);
+	ev_io_start(process->loop, &process->channel_io);
+	ev_child_set(&process->child, process->pid, 0);
+	ev_child_start(process->loop, &process->child);
+	log_info("worker %u: started, pid %d", process->slot, (int)process->pid);
+}
+
+/* What the fork needs: a seat and a channel. False after a line in the log. */
+static bool equip(struct process *process, uint32_t generation, int ends[2])
+{
+	process->seat = pages_take_seat(process->pages, process->slot, generation);
+	if (process->seat == NULL) {
+		log_error("worker %u: too many generations are still ending", process->slot);
+		return false;
+	}
+	if (channel_open(ends) == STATUS_OK)
+		return true;
+	log_error("worker %u: no channel: %s", process->slot, strerror(errno));
+	give_up_seat(process);
+	return false;
+}
+
+pid_t process_fork(struct process *process, uint32_t generation, int *channel)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (!equip(process, generation, ends))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		*channel = ends[1];
+		return 0;
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		log_error("worker %u: fork: %s", process->slot, strerror(errno));
+		close(ends[0]);
+		give_up_seat(process);
+		return -1;
+	}
+	process->pid = pid;
+	process->channel = ends[0];
+	watch(process);
+	return pid;
+}
+
+void process_order(struct process *process, enum channel_type type, uint32_t arg)
+{
+	if (process_is_running(process))
+		channel_send(process->channel, type, arg);
+}
+
+void process_forget(struct process *process)
+{
+	struct ev_loop *loop = process->loop;
+
+	close_channel(process);
+	ev_child_stop(loop, &process->child);
+}

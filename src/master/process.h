@@ -1,0 +1,59 @@
+/*
+ * A worker as the master sees it: its process, its channel, its seat in the
+ * slot's page. Process: the master.
+ */
+#ifndef RUNNEL_MASTER_PROCESS_H
+#define RUNNEL_MASTER_PROCESS_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "master/pages.h"
+#include "worker/channel.h"
+
+struct process;
+
+struct process_events {
+	/* It can serve. */
+	void (*ready)(struct process *process);
+	/* It is gone; status as from waitpid(2). Its seat and channel are given back. */
+	void (*end)(struct process *process, int status);
+};
+
+struct process {
+	struct ev_loop *loop; /* borrowed, like all pointers here */
+	const struct process_events *events;
+	struct pages *pages;
+	const struct settings *settings; /* of its generation */
+	unsigned int slot;
+	struct seat *seat; /* NULL: there is no process */
+	pid_t pid;
+	int channel; /* the master's end; -1: none */
+	ev_child child;
+	ev_io channel_io;
+	uint64_t started_ms;
+};
+
+void process_init(struct process *process, struct ev_loop *loop, struct pages *pages,
+    const struct settings *settings, const struct process_events *events, unsigned int slot);
+
+/*
+ * Fork a worker of a generation. Returns its pid; 0 in the worker, where *channel is its end
+ * and process->seat its seat; -1 after a line in the log.
+ */
+pid_t process_fork(struct process *process, uint32_t generation, int *channel);
+
+static inline bool process_is_running(const struct process *process)
+{
+	return process->seat != NULL;
+}
+
+/* Give it an order; without effect when it is not running. */
+void process_order(struct process *process, enum channel_type type, uint32_t arg);
+
+/* In a worker: stop the watchers and close the master's end. */
+void process_forget(struct process *process);
+
+#endif

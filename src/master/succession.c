@@ -1,0 +1,551 @@
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "master/checker.h"
+#include "master/succession.h"
+#include "worker/channel.h"
+
+/* What workers get beyond the time to end, or after the order to end at once, before SIGKILL. */
+#define KILL_DELAY_S 2.
+
+/* Generations that drain at the same time; the oldest of more has to hurry. */
+#define MAX_DRAINING 2
+#define HURRY_MS 1000
+
+/* A generation that crashes soon after it began to serve is replaced by the one before. */
+#define FRESH_MS 120000
+
+/* Somebody who wants to know how it ends. */
+struct waiter {
+	struct link link;
+	succession_done_f *done;
+	void *arg;
+};
+
+struct succession {
+	struct succession_config config;
+	struct checker *checker;    /* of the next generation's conf; NULL: none runs */
+	struct generation *next;    /* not serving yet; NULL: none */
+	struct generation *current; /* NULL: none yet */
+	struct link ending;         /* earlier ones, and those that failed; oldest first */
+	char *previous_text; /* the conf of the one before; NULL: none, or it is used up */
+	uint32_t last_number;
+	bool is_ready; /* next is, and waits to be committed */
+	bool is_again; /* begin anew when this attempt is over */
+	bool is_over;  /* no generation is made any more */
+	struct link waiters, later_waiters;
+};
+
+static void begin(struct succession *succession);
+static void review(void *arg);
+
+struct succession *succession_new(const struct succession_config *config, uint32_t first_number)
+{
+	struct succession *succession = must_alloc(1, sizeof(*succession));
+
+	succession->config = *config;
+	succession->last_number = first_number - 1;
+	list_init(&succession->ending);
+	list_init(&succession->waiters);
+	list_init(&succession->later_waiters);
+	return succession;
+}
+
+bool succession_is_busy(const struct succession *succession)
+{
+	return succession->checker != NULL || succession->next != NULL;
+}
+
+const struct generation *succession_current(const struct succession *succession)
+{
+	return succession->current;
+}
+
+static void add_waiter(struct link *list, succession_done_f *done, void *arg)
+{
+	struct waiter *waiter;
+
+	if (done == NULL)
+		return;
+	waiter = must_alloc(1, sizeof(*waiter));
+	waiter->done = done;
+	waiter->arg = arg;
+	list_append(list, &waiter->link);
+}
+
+static void tell_waiters(struct link *list, const struct reason *why)
+{
+	struct link *link;
+
+	while ((link = list_shift(list)) != NULL) {
+		struct waiter *waiter = container_of(link, struct waiter, link);
+
+		waiter->done(why, waiter->arg);
+		free(waiter);
+	}
+}
+
+/* An attempt is over: why it failed, or NULL. */
+static void conclude(struct succession *succession, const struct reason *why)
+{
+	tell_waiters(&succession->waiters, why);
+	if (!succession->is_again || succession->is_over)
+		return;
+	succession->is_again = false;
+	list_splice(&succession->waiters, &succession->later_waiters);
+	begin(succession);
+}
+
+static void on_end_limit(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct generation *generation = container_of(timer, struct generation, end);
+
+	(void)loop;
+	(void)revents;
+	crew_kill(generation->crew);
+}
+
+static void set_end(
+    struct succession *succession, struct generation *generation, double limit_s)
+{
+	struct ev_loop *loop = succession->config.loop;
+
+	ev_timer_stop(loop, &generation->end);
+	ev_timer_init(&generation->end, on_end_limit, limit_s + KILL_DELAY_S, 0.);
+	ev_timer_start(loop, &generation->end);
+}
+
+static void end_now(struct succession *succession, struct generation *generation)
+{
+	crew_stop_now(generation->crew);
+	set_end(succession, generation, 0.);
+}
+
+static void fail(struct succession *succession, const struct reason *why)
+{
+	struct generation *next = succession->next;
+
+	succession->next = NULL;
+	succession->is_ready = false;
+	if (next != NULL && next->crew != NULL) {
+		list_append(&succession->ending, &next->link);
+		end_now(succession, next);
+	} else {
+		generation_destroy(&next);
+	}
+	if (succession->current != NULL)
+		sockets_retain(succession->config.sockets, succession->current->settings);
+	succession->config.failed(why, succession->config.arg);
+	conclude(succession, why);
+}
+
+static void in_child(const struct worker_socket *sockets, size_t n, void *arg)
+{
+	const struct succession *succession = arg;
+
+	sockets_close_others(succession->config.sockets, sockets, n);
+	succession->config.in_child(succession->config.arg);
+}
+
+static void start_crew(struct succession *succession, struct generation *next)
+{
+	const struct succession_config *config = &succession->config;
+	const struct crew_config crew_config = {
+		.loop = config->loop,
+		.generation = next->number,
+		.conf_path = config->conf_path,
+		.conf_text = next->conf_text,
+		.settings = next->settings,
+		.pages = config->pages,
+		.sockets = next->sockets,
+		.n_sockets = next->n_sockets,
+		.is_detached = config->is_detached,
+		.on_change = review,
+		.in_child = in_child,
+		.arg = succession,
+	};
+
+	next->crew = crew_new(&crew_config);
+	crew_start(next->crew);
+}
+
+/* Start the next generation, of a conf that is good; the text is the generation's. */
+static void start_next(struct succession *succession, char *conf_text, unsigned int n_workers)
+{
+	const struct succession_config *config = &succession->config;
+	struct generation *next = NULL;
+	struct reason why = { "" };
+	enum status status;
+
+	status = generation_new(
+	    ++succession->last_number, config->conf_path, conf_text, n_workers, &next, &why);
+	succession->next = next;
+	if (status == STATUS_OK)
+		status = config->prepare(next->settings, &why, config->arg);
+	if (status == STATUS_OK)
+		status = sockets_prepare(config->sockets, next->settings, &why);
+	if (status != STATUS_OK) {
+		fail(succession, &why);
+		return;
+	}
+	next->sockets = sockets_list(config->sockets, next->settings, &next->n_sockets);
+	start_crew(succession, next);
+}
+
+static void on_checked(char *text, const struct reason *why, void *arg)
+{
+	struct succession *succession = arg;
+
+	succession->checker = NULL;
+	if (text == NULL)
+		fail(succession, why);
+	else
+		start_next(succession, text, 0);
+}
+
+static void in_checker(void *arg)
+{
+	const struct succession *succession = arg;
+
+	succession->config.in_child(succession->config.arg);
+}
+
+static void begin(struct succession *succession)
+{
+	const struct checker_config config = {
+		.loop = succession->config.loop,
+		.conf_path = succession->config.conf_path,
+		.done = on_checked,
+		.in_child = in_checker,
+		.arg = succession,
+	};
+	struct reason why = { "" };
+
+	succession->checker = checker_start(&config, &why);
+	if (succession->checker == NULL)
+		fail(succession, &why);
+}
+
+void succession_reload(struct succession *succession, succession_done_f *done, void *arg)
+{
+	static const struct reason stopping = { "the daemon stops" };
+
+	if (succession->is_over) {
+		if (done != NULL)
+			done(&stopping, arg);
+	} else if (succession_is_busy(succession)) {
+		succession->is_again = true;
+		add_waiter(&succession->later_waiters, done, arg);
+	} else {
+		add_waiter(&succession->waiters, done, arg);
+		begin(succession);
+	}
+}
+
+void succession_resize(struct succession *succession, int by)
+{
+	const struct generation *current = succession->current;
+	int n;
+
+	if (current == NULL || succession->is_over || succession_is_busy(succession)) {
+		log_warn("the number of workers stays: another change is not done yet");
+		return;
+	}
+	n = (int)current->settings->workers + by;
+	if (n < 1 || n > SETTINGS_MAX_WORKERS) {
+		log_warn("the number of workers stays: it cannot be %d", n);
+		return;
+	}
+	log_info("workers: %" PRIu32 " -> %d, until the conf is read again",
+	    current->settings->workers, n);
+	start_next(succession, must_strdup(current->conf_text), (unsigned int)n);
+}
+
+/* Connect each slot of the old generation with one of the new. */
+static void hand_over(
+    struct succession *succession, struct generation *from, struct generation *to)
+{
+	unsigned int n = from->settings->workers;
+	int *ends = must_alloc(n, sizeof(*ends));
+
+	for (unsigned int slot = 0; slot < n; slot++) {
+		int pair[2];
+
+		ends[slot] = -1;
+		if (channel_open(pair) != STATUS_OK) {
+			log_warn(
+			    "worker %u: its connections are closed: %s", slot, strerror(errno));
+			continue;
+		}
+		crew_receive(to->crew, slot % to->settings->workers, pair[1]);
+		close(pair[1]);
+		ends[slot] = pair[0];
+	}
+	crew_drain(from->crew, from->settings->drain_timeout_ms, ends);
+	for (unsigned int slot = 0; slot < n; slot++) {
+		if (ends[slot] >= 0)
+			close(ends[slot]);
+	}
+	free(ends);
+	list_append(&succession->ending, &from->link);
+	set_end(succession, from, from->settings->drain_timeout_ms / 1000.);
+}
+
+/* When generations follow each other faster than connections go, the oldest have to hurry. */
+static void cap_draining(struct succession *succession)
+{
+	unsigned int n = 0;
+	struct link *link;
+
+	list_foreach(link, &succession->ending)
+		n++;
+	list_foreach(link, &succession->ending) {
+		struct generation *generation = container_of(link, struct generation, link);
+
+		if (n-- <= MAX_DRAINING)
+			break;
+		log_warn("generation %" PRIu32 " has to end: too many are draining",
+		    generation->number);
+		crew_hurry(generation->crew, HURRY_MS);
+		set_end(succession, generation, HURRY_MS / 1000.);
+	}
+}
+
+void succession_commit(struct succession *succession)
+{
+	const struct succession_config *config = &succession->config;
+	struct generation *next = succession->next, *before = succession->current;
+	struct reason why = { "" };
+
+	if (sockets_activate(config->sockets, next->settings, &why) != STATUS_OK) {
+		fail(succession, &why);
+		return;
+	}
+	crew_serve(next->crew);
+	next->since_ms = clock_ms();
+	succession->current = next;
+	succession->next = NULL;
+	succession->is_ready = false;
+	if (before != NULL) {
+		free(succession->previous_text);
+		succession->previous_text = must_strdup(before->conf_text);
+		hand_over(succession, before, next);
+		cap_draining(succession);
+	}
+	sockets_retain(config->sockets, next->settings);
+	config->serving(config->arg);
+	conclude(succession, NULL);
+}
+
+/* Does it crash so soon that the conf must be the cause? */
+static void consider_rollback(struct succession *succession)
+{
+	const struct generation *current = succession->current;
+	char *text = succession->previous_text;
+
+	if (text == NULL || crew_n_broken(current->crew) == 0 ||
+	    succession_is_busy(succession) || clock_ms() - current->since_ms > FRESH_MS)
+		return;
+	log_error("generation %" PRIu32
+		  ": its workers crash: going back to the conf of the one before",
+	    current->number);
+	succession->previous_text = NULL;
+	start_next(succession, text, 0);
+}
+
+static void review_next(struct succession *succession)
+{
+	const struct generation *next = succession->next;
+	static const struct reason why = {
+		"a worker cannot run; its reason is above or in the log"
+	};
+
+	if (crew_n_failed(next->crew) > 0) {
+		fail(succession, &why);
+	} else if (!succession->is_ready &&
+		   crew_n_ready(next->crew) == next->settings->workers) {
+		succession->is_ready = true;
+		succession->config.ready(succession->config.arg);
+	}
+}
+
+static void review_ending(struct succession *succession)
+{
+	struct link *link, *after;
+
+	list_foreach_safe(link, after, &succession->ending) {
+		struct generation *generation = container_of(link, struct generation, link);
+
+		if (crew_n_running(generation->crew) > 0)
+			continue;
+		ev_timer_stop(succession->config.loop, &generation->end);
+		log_info("generation %" PRIu32 " has ended", generation->number);
+		generation_destroy(&generation);
+	}
+}
+
+/* A crew has changed; it does not look at itself again after it has told. */
+static void review(void *arg)
+{
+	struct succession *succession = arg;
+	const struct generation *current;
+
+	if (succession->next != NULL && succession->next->crew != NULL && !succession->is_over)
+		review_next(succession);
+	current = succession->current;
+	if (current != NULL && !succession->is_over) {
+		if (crew_n_failed(current->crew) == current->settings->workers)
+			succession->config.dead(succession->config.arg);
+		else
+			consider_rollback(succession);
+	}
+	review_ending(succession);
+	if (succession->is_over && succession_is_empty(succession))
+		succession->config.empty(succession->config.arg);
+}
+
+/* Whatever is being made is not made, and nothing is from now on. */
+static void be_over(struct succession *succession)
+{
+	static const struct reason stopping = { "the daemon stops" };
+
+	succession->is_over = true;
+	checker_cancel(&succession->checker);
+	if (succession->next != NULL && succession->next->crew != NULL) {
+		list_append(&succession->ending, &succession->next->link);
+		end_now(succession, succession->next);
+		succession->next = NULL;
+	}
+	generation_destroy(&succession->next);
+	tell_waiters(&succession->waiters, &stopping);
+	tell_waiters(&succession->later_waiters, &stopping);
+}
+
+/* The present generation is one of those that end. */
+static struct generation *retire_current(struct succession *succession)
+{
+	struct generation *current = succession->current;
+
+	succession->current = NULL;
+	if (current != NULL)
+		list_append(&succession->ending, &current->link);
+	return current;
+}
+
+void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends)
+{
+	struct generation *current;
+	int *all;
+
+	be_over(succession);
+	current = retire_current(succession);
+	if (current == NULL)
+		return;
+	all = must_alloc(current->settings->workers, sizeof(*all));
+	for (unsigned int slot = 0; slot < current->settings->workers; slot++)
+		all[slot] = slot < n_ends ? ends[slot] : -1;
+	crew_drain(current->crew, current->settings->drain_timeout_ms, all);
+	set_end(succession, current, current->settings->drain_timeout_ms / 1000.);
+	free(all);
+}
+
+void succession_receive(struct succession *succession, unsigned int slot, int fd)
+{
+	const struct generation *current = succession->current;
+
+	if (current != NULL)
+		crew_receive(current->crew, slot % current->settings->workers, fd);
+}
+
+void succession_stop(struct succession *succession, uint32_t limit_ms)
+{
+	struct link *link;
+
+	be_over(succession);
+	retire_current(succession);
+	list_foreach(link, &succession->ending) {
+		struct generation *generation = container_of(link, struct generation, link);
+
+		crew_stop(generation->crew, limit_ms);
+		if (limit_ms != 0)
+			set_end(succession, generation, limit_ms / 1000.);
+	}
+}
+
+void succession_stop_now(struct succession *succession)
+{
+	struct link *link;
+
+	be_over(succession);
+	retire_current(succession);
+	list_foreach(link, &succession->ending)
+		end_now(succession, container_of(link, struct generation, link));
+}
+
+bool succession_is_empty(const struct succession *succession)
+{
+	return succession->current == NULL && succession->next == NULL &&
+	       list_is_empty(&succession->ending);
+}
+
+void succession_log_status(const struct succession *succession)
+{
+	struct link *link;
+
+	if (succession->current != NULL) {
+		const struct generation *current = succession->current;
+		unsigned int n_broken = crew_n_broken(current->crew);
+
+		log_info("status: generation %" PRIu32 ", %u of %" PRIu32 " workers ready%s",
+		    current->number, crew_n_ready(current->crew), current->settings->workers,
+		    n_broken > 0 ? ", degraded" : "");
+		crew_log_status(current->crew);
+	}
+	list_foreach(link, &succession->ending) {
+		const struct generation *generation =
+		    container_of(link, struct generation, link);
+
+		log_info("status: generation %" PRIu32 " is ending", generation->number);
+		crew_log_status(generation->crew);
+	}
+}
+
+static void forget(struct succession *succession, struct generation *generation)
+{
+	if (generation == NULL)
+		return;
+	ev_timer_stop(succession->config.loop, &generation->end);
+	if (generation->crew != NULL)
+		crew_forget(generation->crew);
+}
+
+void succession_forget(struct succession *succession)
+{
+	struct link *link;
+
+	checker_forget(succession->checker);
+	forget(succession, succession->next);
+	forget(succession, succession->current);
+	list_foreach(link, &succession->ending)
+		forget(succession, container_of(link, struct generation, link));
+}
+
+void succession_destroy(struct succession **successionp)
+{
+	struct succession *succession = *successionp;
+
+	if (succession == NULL)
+		return;
+	free(succession->previous_text);
+	free(succession);
+	*successionp = NULL;
+}

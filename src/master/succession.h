@@ -1,0 +1,98 @@
+/*
+ * From one generation to the next: the conf is checked, the next generation's
+ * workers are started beside those that serve, and when all of them are ready
+ * they serve and the others' connections go. On any failure before that, those
+ * that serve go on. The first generation comes about in the same way. Process:
+ * the master.
+ */
+#ifndef RUNNEL_MASTER_SUCCESSION_H
+#define RUNNEL_MASTER_SUCCESSION_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "master/generation.h"
+#include "master/pages.h"
+#include "master/sockets.h"
+
+struct succession;
+
+struct succession_config {
+	struct ev_loop *loop; /* all borrowed */
+	const char *conf_path;
+	struct pages *pages;
+	struct sockets *sockets;
+	bool is_detached;
+
+	/* The conf is good: have ready what else the generation needs. */
+	enum status (*prepare)(const struct settings *settings, struct reason *why, void *arg);
+	/* The next generation is ready: call succession_commit(), now or later. */
+	void (*ready)(void *arg);
+	/* It serves. */
+	void (*serving)(void *arg);
+	/* There is no next generation; what serves goes on. */
+	void (*failed)(const struct reason *why, void *arg);
+	/* No worker of the generation that serves can run. */
+	void (*dead)(void *arg);
+	/* No worker is left. */
+	void (*empty)(void *arg);
+	/* In a child: forget all that is the master's. */
+	void (*in_child)(void *arg);
+	void *arg;
+};
+
+/* How an attempt ended: why is NULL when the generation serves. */
+typedef void succession_done_f(const struct reason *why, void *arg);
+
+/* Generations are counted from first_number. */
+struct succession *succession_new(
+    const struct succession_config *config, uint32_t first_number) MUST_CHECK;
+
+/*
+ * Read the conf and make the next generation of it. While that is done already, it is done
+ * again afterwards. done (may be NULL) is called when the attempt that begins now or then is over.
+ */
+void succession_reload(struct succession *succession, succession_done_f *done, void *arg);
+
+/* Make the next generation of the conf that serves with so many workers more, or less. */
+void succession_resize(struct succession *succession, int by);
+
+/* The next generation serves from now on, and the present one drains. */
+void succession_commit(struct succession *succession);
+
+/* Is a next generation being made? */
+bool succession_is_busy(const struct succession *succession);
+
+/* The generation that serves; NULL: none yet. */
+const struct generation *succession_current(const struct succession *succession);
+
+/*
+ * Another master serves: let all connections go within the time that the conf gives. ends[]:
+ * as for crew_drain(), n_ends of them.
+ */
+void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends);
+
+/* A descriptor on which connections of another master's worker come. It stays the caller's. */
+void succession_receive(struct succession *succession, unsigned int slot, int fd);
+
+/* Let all workers end gracefully, within limit_ms (0: no limit), and make no generation. */
+void succession_stop(struct succession *succession, uint32_t limit_ms);
+
+/* Let all workers end at once. */
+void succession_stop_now(struct succession *succession);
+
+/* Have workers any process? */
+bool succession_is_empty(const struct succession *succession);
+
+/* A few lines: the generations, and what their workers do. */
+void succession_log_status(const struct succession *succession);
+
+/* In a child: stop all watchers. */
+void succession_forget(struct succession *succession);
+
+/* No worker may be left. */
+void succession_destroy(struct succession **succession);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * An upgrade, as the old master sees it: another binary is started beside it, with
+ * its sockets, and takes over when all its workers are ready. Until it serves, a
+ * failure of it changes nothing. Process: the master.
+ *
+ *     old                         new
+ *     exec ---------------------> conf, sockets, workers
+ *     lets go of the pid file <-- NEW_READY
+ *     OLD_LEFT -----------------> takes the pid file, serves
+ *                             <-- HAND_OVER for each slot, NEW_SERVES
+ *     drains, ends
+ */
+#ifndef RUNNEL_MASTER_UPGRADE_H
+#define RUNNEL_MASTER_UPGRADE_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "master/pages.h"
+#include "master/sockets.h"
+
+struct upgrade;
+
+struct upgrade_config {
+	struct ev_loop *loop; /* all borrowed */
+	const char *program;  /* absolute, or a name to be found in PATH */
+	const char *conf_path;
+	bool is_foreground; /* else standard error goes nowhere: what it says there is logged */
+	bool is_verbose;
+	const struct pages *pages;
+	const struct sockets *sockets;
+	uint32_t generation; /* the last one here */
+	uint32_t n_slots;
+
+	void (*leave)(void *arg); /* let go of what only one can have */
+	/* It serves: descriptors to hand connections over on, by slot, -1: none. */
+	void (*done)(const int ends[], unsigned int n, void *arg);
+	/* It does not, and is gone or killed. What leave() let go of is to be had again. */
+	void (*failed)(const struct reason *why, void *arg);
+	void *arg;
+};
+
+/* NULL: *why. */
+struct upgrade *upgrade_start(const struct upgrade_config *config, struct reason *why);
+
+/* Never mind: end the new master. Nothing is called. */
+void upgrade_cancel(struct upgrade **upgrade);
+
+/* In a child: stop the watchers, close the channel. */
+void upgrade_forget(struct upgrade *upgrade);
+
+#endif

@@ -1,0 +1,307 @@
+#include "config.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "conn/conn.h"
+#include "conn/moving.h"
+#include "worker/handover.h"
+
+/* Connections in one turn of the loop, so that those that stay are served meanwhile. */
+#define BUDGET 64
+
+struct handover {
+	ev_io io; /* readable: offers; writable: the other worker takes more */
+	struct conn_table *table;
+	const struct listeners *listeners;
+	bool *is_offered; /* by listener: connections of it can move */
+	size_t n_left;    /* of the table's connections, to be looked at in this pass */
+	uint8_t message[MOVING_SIZE];
+};
+
+struct receiver {
+	ev_io io;
+	struct link link; /* in the worker's list */
+	struct conn_table *table;
+	const struct listeners *listeners;
+	uint8_t message[MOVING_SIZE];
+};
+
+/* Room for one descriptor, aligned as the header of a control message has to be. */
+union passing {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+static ssize_t send_with(int to, const void *bytes, size_t len, int passed)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = len };
+	union passing passing = { { 0 } };
+	struct msghdr msg = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &passing,
+		.msg_controllen = sizeof(passing) };
+	struct cmsghdr *control = CMSG_FIRSTHDR(&msg);
+	ssize_t n;
+
+	control->cmsg_level = SOL_SOCKET;
+	control->cmsg_type = SCM_RIGHTS;
+	control->cmsg_len = CMSG_LEN(sizeof(passed));
+	memcpy(CMSG_DATA(control), &passed, sizeof(passed));
+	do
+		n = sendmsg(to, &msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static ssize_t receive_with(int from, void *bytes, size_t size, int *passed)
+{
+	struct iovec iov = { .iov_base = bytes, .iov_len = size };
+	union passing passing;
+	struct msghdr msg = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &passing,
+		.msg_controllen = sizeof(passing) };
+	const struct cmsghdr *control;
+	ssize_t n;
+
+	*passed = -1;
+	do
+		n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	control = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (control != NULL && control->cmsg_level == SOL_SOCKET &&
+	    control->cmsg_type == SCM_RIGHTS)
+		memcpy(passed, CMSG_DATA(control), sizeof(*passed));
+	return n;
+}
+
+static void want(struct ev_loop *loop, ev_io *io, int events)
+{
+	if (ev_is_active(io) && (io->events & (EV_READ | EV_WRITE)) == events)
+		return;
+	ev_io_stop(loop, io);
+	ev_io_set(io, io->fd, events);
+	ev_io_start(loop, io);
+}
+
+/* The table's move: false when it is not offered, or has to wait. */
+static bool hand_over(struct rnl_conn *conn, void *arg)
+{
+	struct handover *handover = arg;
+	size_t len;
+
+	if (!handover->is_offered[conn->listener->index])
+		return false;
+	len = moving_pack(conn, handover->message);
+	if (len == 0)
+		return false;
+	if (send_with(handover->io.fd, handover->message, len, conn->fd) >= 0)
+		return true;
+	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETOOMANYREFS) {
+		/* Look at all again when it takes more. */
+		handover->n_left = handover->table->n_conns;
+		want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
+	} else {
+		/* It is gone: each connection is closed at its moment. */
+		handover->table->move = NULL;
+		ev_io_stop(handover->table->loop, &handover->io);
+	}
+	return false;
+}
+
+/* Look at some connections, each of which is put behind the others. */
+static void sweep(struct handover *handover)
+{
+	struct conn_table *table = handover->table;
+
+	for (int i = 0; i < BUDGET && handover->n_left > 0 && table->n_conns > 0; i++) {
+		struct link *first = table->conns.next;
+
+		handover->n_left--;
+		list_remove(first);
+		list_append(&table->conns, first);
+		conn_turn(container_of(first, struct rnl_conn, all));
+	}
+	if (handover->n_left == 0 || table->n_conns == 0)
+		want(table->loop, &handover->io, EV_READ);
+}
+
+static void take_offer(struct handover *handover, const char *offer, size_t len)
+{
+	char text[MOVING_OFFER_SIZE];
+
+	for (size_t i = 0; i < handover->listeners->n; i++) {
+		const struct listener *listener = &handover->listeners->list[i];
+
+		if (!moving_describe(listener, text) || strlen(text) + 1 != len ||
+		    memcmp(text, offer, len) != 0)
+			continue;
+		handover->is_offered[i] = true;
+		handover->n_left = handover->table->n_conns;
+		want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
+	}
+}
+
+static void read_offers(struct handover *handover)
+{
+	char offer[MOVING_OFFER_SIZE];
+	ssize_t n;
+
+	while ((n = recv(handover->io.fd, offer, sizeof(offer), 0)) > 0)
+		take_offer(handover, offer, (size_t)n);
+	if (n == 0) {
+		handover->table->move = NULL;
+		ev_io_stop(handover->table->loop, &handover->io);
+	}
+}
+
+static void on_handover(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct handover *handover = container_of(io, struct handover, io);
+
+	(void)loop;
+	if (revents & EV_READ)
+		read_offers(handover);
+	if ((revents & EV_WRITE) && ev_is_active(io))
+		sweep(handover);
+}
+
+struct handover *handover_new(
+    struct conn_table *table, const struct listeners *listeners, int fd)
+{
+	struct handover *handover = calloc(1, sizeof(*handover));
+
+	if (handover == NULL) {
+		close(fd);
+		return NULL;
+	}
+	handover->is_offered = calloc(listeners->n, sizeof(*handover->is_offered));
+	if (handover->is_offered == NULL) {
+		free(handover);
+		close(fd);
+		return NULL;
+	}
+	handover->table = table;
+	handover->listeners = listeners;
+	table->move = hand_over;
+	table->move_arg = handover;
+	ev_io_init(&handover->io, on_handover, fd, EV_READ);
+	ev_io_start(table->loop, &handover->io);
+	return handover;
+}
+
+void handover_destroy(struct handover **handoverp)
+{
+	struct handover *handover = *handoverp;
+
+	if (handover == NULL)
+		return;
+	handover->table->move = NULL;
+	ev_io_stop(handover->table->loop, &handover->io);
+	close(handover->io.fd);
+	free(handover->is_offered);
+	free(handover);
+	*handoverp = NULL;
+}
+
+static void receiver_destroy(struct receiver *receiver)
+{
+	list_remove(&receiver->link);
+	ev_io_stop(receiver->table->loop, &receiver->io);
+	close(receiver->io.fd);
+	free(receiver);
+}
+
+static void take(struct receiver *receiver, size_t len, int fd)
+{
+	const struct listeners *listeners = receiver->listeners;
+	enum status status = moving_unpack(
+	    receiver->table, listeners->list, listeners->n, receiver->message, len, fd);
+
+	if (status != STATUS_OK)
+		log_error("a connection of an earlier worker cannot go on: %s",
+		    status == STATUS_ERRNO   ? strerror(errno)
+		    : status == STATUS_NOMEM ? "out of memory"
+					     : "it is of another version");
+}
+
+enum receipt { RECEIPT_TAKEN, RECEIPT_NONE_NOW, RECEIPT_END };
+
+static enum receipt receive_one(struct receiver *receiver)
+{
+	int passed;
+	ssize_t n = receive_with(
+	    receiver->io.fd, receiver->message, sizeof(receiver->message), &passed);
+
+	if (n > 0 && passed >= 0)
+		take(receiver, (size_t)n, passed);
+	if (n < 0)
+		return errno == EAGAIN || errno == EWOULDBLOCK ? RECEIPT_NONE_NOW : RECEIPT_END;
+	return n == 0 ? RECEIPT_END : RECEIPT_TAKEN;
+}
+
+static void on_receiver(struct ev_loop *loop, ev_io *io, int revents)
+{
+	struct receiver *receiver = container_of(io, struct receiver, io);
+	enum receipt receipt = RECEIPT_TAKEN;
+
+	(void)loop;
+	(void)revents;
+	for (int i = 0; i < BUDGET && receipt == RECEIPT_TAKEN; i++)
+		receipt = receive_one(receiver);
+	if (receipt == RECEIPT_END)
+		receiver_destroy(receiver);
+}
+
+/* Offers are few and small: a new pair holds them. */
+static void make_offers(const struct listeners *listeners, int fd)
+{
+	char text[MOVING_OFFER_SIZE];
+
+	for (size_t i = 0; i < listeners->n; i++) {
+		if (moving_describe(&listeners->list[i], text) &&
+		    send(fd, text, strlen(text) + 1, MSG_NOSIGNAL) < 0)
+			log_debug("an earlier worker hears no offer: %s", strerror(errno));
+	}
+}
+
+enum status receiver_new(
+    struct link *list, struct conn_table *table, const struct listeners *listeners, int fd)
+{
+	struct receiver *receiver = calloc(1, sizeof(*receiver));
+
+	if (receiver == NULL) {
+		close(fd);
+		return STATUS_NOMEM;
+	}
+	receiver->table = table;
+	receiver->listeners = listeners;
+	list_append(list, &receiver->link);
+	make_offers(listeners, fd);
+	ev_io_init(&receiver->io, on_receiver, fd, EV_READ);
+	ev_io_start(table->loop, &receiver->io);
+	return STATUS_OK;
+}
+
+void receivers_close(struct link *list)
+{
+	struct link *link, *after;
+
+	list_foreach_safe(link, after, list) {
+		struct receiver *receiver = container_of(link, struct receiver, link);
+
+		/* What comes after this the other end cannot send. */
+		shutdown(receiver->io.fd, SHUT_RD);
+		while (receive_one(receiver) == RECEIPT_TAKEN)
+			continue;
+		receiver_destroy(receiver);
+	}
+}
