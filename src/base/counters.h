@@ -11,9 +11,9 @@
 /* COUNTER(name, text): one row a counter. */
 #define COUNTERS(COUNTER)                                                                   \
 	COUNTER(accepted, "connections accepted")                                           \
+	COUNTER(rejected, "connections closed at once because a limit was reached")         \
 	COUNTER(moved_in, "connections taken over from a worker of an earlier generation")  \
 	COUNTER(moved_out, "connections handed over to a worker of a later generation")     \
-	COUNTER(rejected, "connections closed at once because a limit was reached")         \
 	COUNTER(frames_in, "frames decoded")                                                \
 	COUNTER(frames_out, "frames queued for sending")                                    \
 	COUNTER(bytes_in, "bytes read")                                                     \

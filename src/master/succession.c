@@ -366,7 +366,7 @@ static void review_next(struct succession *succession)
 {
 	const struct generation *next = succession->next;
 	static const struct reason why = {
-		"a worker cannot run; its reason is above or in the log"
+		"the start failed: a worker cannot run; its reason is above or in the log"
 	};
 
 	if (crew_n_failed(next->crew) > 0) {

@@ -37,7 +37,8 @@ struct worker {
 	struct listeners *listeners;
 	struct ev_loop *loop;
 	struct conn_table *table;
-	struct acceptors *acceptors; /* NULL: it does not accept */
+	struct acceptors *acceptors; /* NULL: it accepts no more */
+	bool is_serving;             /* it was told to accept */
 	bool has_left;               /* the listening sockets are closed here */
 	bool is_ending;            /* it accepts no more, and ends when it has no connection */
 	struct handover *handover; /* to a later worker; NULL: none */
@@ -252,18 +253,17 @@ static void serve(struct worker *worker)
 {
 	enum status status;
 
-	if (worker->is_ending || worker->acceptors != NULL)
+	if (worker->is_ending || worker->is_serving)
 		return;
-	status = acceptors_new(worker->table, &worker->acceptors);
-	if (status == STATUS_OK)
-		status = accept_for(worker, worker->plan->slot);
+	worker->is_serving = true;
+	status = accept_for(worker, worker->plan->slot);
 	if (status != STATUS_OK)
 		give_up_for(status);
 }
 
 static void adopt(struct worker *worker, unsigned int slot)
 {
-	if (worker->acceptors == NULL || slot >= worker->plan->n_slots)
+	if (worker->acceptors == NULL || !worker->is_serving || slot >= worker->plan->n_slots)
 		return;
 	acceptors_drop(worker->acceptors, slot);
 	if (accept_for(worker, slot) != STATUS_OK)
@@ -379,6 +379,14 @@ static void watch_control(struct worker *worker)
 	trim_start(&worker->trim, worker->loop, &worker->table->pool);
 }
 
+static void prepare_accepting(struct worker *worker)
+{
+	enum status status = acceptors_new(worker->table, &worker->acceptors);
+
+	if (status != STATUS_OK)
+		give_up_for(status);
+}
+
 static void start_modules(struct worker *worker)
 {
 	struct reason why;
@@ -411,6 +419,7 @@ void worker_run(const struct worker_plan *plan)
 	make_loop(&worker);
 	watch_control(&worker);
 	start_modules(&worker);
+	prepare_accepting(&worker);
 	if (!channel_send(plan->channel, CHANNEL_READY, 0))
 		log_debug("the master is gone before this worker was ready");
 	if (plan->is_detached)

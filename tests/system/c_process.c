@@ -124,11 +124,12 @@ START_TEST(ids_and_counters_go_on_over_a_respawn)
 }
 END_TEST
 
-/* 0, then 0.1 s, then 0.2 s, then 0.4 s. */
+/* 0, then 0.1 s, then 0.2 s, then 0.4 s; never more than 0.2 s where nobody else serves. */
 START_TEST(respawn_backs_off)
 {
-	static const uint64_t at_least_ms[] = { 0, 100, 200, 400 };
-	struct daemon *daemon = start_probe(1);
+	static const uint64_t at_least_ms[2][4] = { { 0, 100, 200, 200 },
+		{ 0, 100, 200, 400 } };
+	struct daemon *daemon = start_probe((unsigned)_i + 1);
 
 	for (unsigned n = 0; n < 4; n++) {
 		uint64_t killed_ms = wait_now_ms(), pause_ms;
@@ -136,8 +137,8 @@ START_TEST(respawn_backs_off)
 		ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
 		WAIT_FOR(daemon_n_started(daemon, 0) == n + 2);
 		pause_ms = wait_now_ms() - killed_ms;
-		ck_assert_uint_ge(pause_ms + 5, at_least_ms[n]);
-		ck_assert_uint_lt(pause_ms, at_least_ms[n] + 5000);
+		ck_assert_uint_ge(pause_ms + 5, at_least_ms[_i][n]);
+		ck_assert_uint_lt(pause_ms, at_least_ms[_i][n] + 5000);
 	}
 	daemon_stop(&daemon);
 }
@@ -199,25 +200,56 @@ static void expect_slot_is_its_own(struct daemon *daemon, unsigned slot)
 	close(other);
 }
 
-/* Killed six times in a row, slot 1 waits for 1.6 s: slot 0 serves its clients meanwhile. */
-START_TEST(slot_that_waits_is_served_by_another)
+static void kill_worker(struct daemon *daemon, unsigned slot, unsigned n_times)
+{
+	unsigned n_started = daemon_n_started(daemon, slot);
+
+	for (unsigned n = 1; n <= n_times; n++) {
+		ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGKILL), 0);
+		WAIT_FOR(daemon_n_started(daemon, slot) == n_started + n);
+	}
+}
+
+/* Killed three times in a row, slot 1 is filled again: then its clients are its own. */
+START_TEST(slot_that_was_filled_again_has_its_own_clients)
 {
 	struct daemon *daemon = start_probe(2);
 	uint16_t port = daemon_port(daemon, "main");
-	uint64_t killed_ms;
 
-	for (unsigned n = 2; n <= 6; n++) {
-		ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
-		WAIT_FOR(daemon_n_started(daemon, 1) == n);
-	}
-	killed_ms = wait_now_ms();
-	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
-	WAIT_FOR(process_state(daemon_worker(daemon, 1)) == '\0');
+	kill_worker(daemon, 1, 3);
 	expect_all_served(port);
-	ck_assert_uint_lt(wait_now_ms() - killed_ms, 1600);
-	WAIT_FOR(daemon_n_started(daemon, 1) == 7);
 	close(probe_connect_to_worker(port, 1));
 	expect_slot_is_its_own(daemon, 1);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* After five crashes slot 1 is left alone for a minute: slot 0 serves its clients meanwhile. */
+START_TEST(slot_that_crashes_too_often_is_served_by_another)
+{
+	struct daemon *daemon = start_probe(2);
+	uint16_t port = daemon_port(daemon, "main");
+
+	kill_worker(daemon, 1, 4);
+	ck_assert(!daemon_has_logged(daemon, "degraded"));
+	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
+	WAIT_FOR(daemon_has_logged(daemon, "worker 1: 5 crashes within 60 s: degraded"));
+	expect_all_served(port);
+	ck_assert_uint_eq(daemon_n_started(daemon, 1), 5);
+	daemon_signal(daemon, SIGRTMIN);
+	WAIT_FOR(daemon_has_logged(daemon, "worker 1: waiting (degraded)"));
+	ck_assert(daemon_has_logged(daemon, "1 of 2 workers ready, degraded"));
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* All crash too often: where nobody else serves none is left alone. */
+START_TEST(last_worker_is_started_again_however_often_it_crashes)
+{
+	struct daemon *daemon = start_probe(1);
+
+	kill_worker(daemon, 0, 8);
+	expect_all_served(daemon_port(daemon, "main"));
 	daemon_stop(&daemon);
 }
 END_TEST
@@ -392,7 +424,7 @@ START_TEST(drain_timeout_ends_a_graceful_stop)
 	ck_assert_uint_ge(wait_now_ms() - start_ms, 450);
 	close(fd);
 	/* By the worker itself: nothing was left to the master's SIGKILL. */
-	daemon_expect_counter(daemon, "closed_shutdown", 1);
+	daemon_expect_counter(daemon, "closed_drain_timeout", 1);
 	daemon_destroy(&daemon);
 }
 END_TEST
@@ -518,9 +550,11 @@ int main(void)
 	tcase_add_test(worker, killed_worker_harms_only_its_own_connections);
 	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
 	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
-	tcase_add_test(worker, respawn_backs_off);
+	tcase_add_loop_test(worker, respawn_backs_off, 0, 2);
 	tcase_add_test(worker, worker_that_exits_with_2_is_not_started_again);
-	tcase_add_test(worker, slot_that_waits_is_served_by_another);
+	tcase_add_test(worker, slot_that_was_filled_again_has_its_own_clients);
+	tcase_add_test(worker, slot_that_crashes_too_often_is_served_by_another);
+	tcase_add_test(worker, last_worker_is_started_again_however_often_it_crashes);
 	tcase_add_test(worker, worker_told_to_end_ends_in_order_and_is_replaced);
 	tcase_add_test(worker, crashed_worker_is_reported_and_replaced);
 	return run_suite(suite);

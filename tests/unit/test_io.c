@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/endpoint.h"
 #include "io/input.h"
 #include "io/listen.h"
 #include "io/sendq.h"
@@ -503,45 +504,133 @@ static void loopback(struct sockaddr_storage *addr, uint16_t port)
 	in->sin_port = htons(port);
 }
 
+static uint16_t port_of(const struct sockaddr_storage *addr)
+{
+	return ntohs(((const struct sockaddr_in *)addr)->sin_port);
+}
+
+static int open_socket(struct sockaddr_storage *addr, const struct socket_options *options)
+{
+	int fd;
+
+	ck_assert_int_eq(
+	    listen_open(addr, sizeof(struct sockaddr_in), options, false, &fd), STATUS_OK);
+	return fd;
+}
+
+static void expect_in_use(const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage same = *addr;
+	const struct socket_options options = { 0 };
+	int fd;
+
+	ck_assert_int_eq(
+	    listen_open(&same, sizeof(struct sockaddr_in), &options, false, &fd), STATUS_ERRNO);
+	ck_assert_int_eq(errno, EADDRINUSE);
+}
+
+static void expect_option(int fd, int name, int value)
+{
+	socklen_t len = sizeof(value);
+	int actual = -1;
+
+	ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, name, &actual, &len), 0);
+	ck_assert_int_eq(actual, value);
+}
+
 START_TEST(a_group_is_one_address_that_nobody_else_can_share)
 {
 	struct sockaddr_storage addr;
 	const struct socket_options options = { .notsent_lowat = 65536 };
-	struct endpoint bound, other_bound;
-	int fds[4], others[2], on = 1, fd;
-	socklen_t len = sizeof(on);
+	int fds[4], on = 1, fd;
 
 	loopback(&addr, 0);
-	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 4, fds, &bound),
-	    STATUS_OK);
-	ck_assert_uint_ne(bound.port, 0);
-	for (int i = 0; i < 4; i++) {
-		on = 0;
-		ck_assert_int_eq(getsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
-		ck_assert_int_ne(on, 0);
+	fds[0] = open_socket(&addr, &options);
+	ck_assert_uint_ne(port_of(&addr), 0);
+	for (int i = 1; i < 4; i++)
 		ck_assert_int_eq(
-		    getsockopt(fds[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, &on, &len), 0);
-		ck_assert_int_eq(on, 65536);
+		    listen_join(&addr, sizeof(struct sockaddr_in), &options, &fds[i]),
+		    STATUS_OK);
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(listen_start(fds[i]), STATUS_OK);
+		expect_option(fds[i], TCP_NODELAY, 1);
+		expect_option(fds[i], TCP_NOTSENT_LOWAT, 65536);
 	}
-	loopback(&addr, bound.port);
-	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 2, others, &other_bound),
-	    STATUS_ERRNO);
-	ck_assert_int_eq(errno, EADDRINUSE);
+	expect_in_use(&addr);
 	for (int i = 0; i < 4; i++)
 		close(fds[i]);
 
 	/* A listener that would share the port with anybody is not joined. */
 	fd = socket(AF_INET, SOCK_STREAM, 0);
-	on = 1;
 	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(struct sockaddr_in)), 0);
 	ck_assert_int_eq(listen(fd, 1), 0);
+	expect_in_use(&addr);
+	close(fd);
+}
+END_TEST
+
+static int dial(const struct sockaddr_storage *addr)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(
-	    listen_open(&addr, sizeof(struct sockaddr_in), &options, 2, others, &other_bound),
-	    STATUS_ERRNO);
-	ck_assert_int_eq(errno, EADDRINUSE);
+	    connect(fd, (const struct sockaddr *)addr, sizeof(struct sockaddr_in)), 0);
+	return fd;
+}
+
+static int count_waiting(int fd)
+{
+	int n = 0, accepted;
+
+	while ((accepted = accept(fd, NULL, NULL)) >= 0) {
+		close(accepted);
+		n++;
+	}
+	return n;
+}
+
+/* Whoever is not served by anybody yet gets no connection. */
+START_TEST(a_socket_that_joined_gets_connections_when_it_is_started)
+{
+	struct sockaddr_storage addr;
+	const struct socket_options options = { 0 };
+	int first, second, fds[32];
+
+	loopback(&addr, 0);
+	first = open_socket(&addr, &options);
+	ck_assert_int_eq(
+	    listen_join(&addr, sizeof(struct sockaddr_in), &options, &second), STATUS_OK);
+	for (int i = 0; i < 32; i++)
+		fds[i] = dial(&addr);
+	ck_assert_int_eq(count_waiting(first), 32);
+	for (int i = 0; i < 32; i++)
+		close(fds[i]);
+	ck_assert_int_eq(listen_start(second), STATUS_OK);
+	for (int i = 0; i < 32; i++)
+		fds[i] = dial(&addr);
+	ck_assert_int_gt(count_waiting(second), 0);
+	for (int i = 0; i < 32; i++)
+		close(fds[i]);
+	close(first);
+	close(second);
+}
+END_TEST
+
+START_TEST(options_of_a_listening_socket_can_be_changed)
+{
+	struct sockaddr_storage addr;
+	struct socket_options options = { .notsent_lowat = 65536, .user_timeout_ms = 5000 };
+	int fd;
+
+	loopback(&addr, 0);
+	fd = open_socket(&addr, &options);
+	expect_option(fd, TCP_USER_TIMEOUT, 5000);
+	options = (struct socket_options){ .notsent_lowat = 1024 };
+	ck_assert_int_eq(listen_adjust(fd, &options), STATUS_OK);
+	expect_option(fd, TCP_NOTSENT_LOWAT, 1024);
+	expect_option(fd, TCP_USER_TIMEOUT, 0);
 	close(fd);
 }
 END_TEST
@@ -589,6 +678,8 @@ int main(void)
 	tcase_add_loop_test(input, any_split_of_the_input_gives_the_same_bytes, 0, 8);
 	tcase_add_test(input, the_end_of_input_leaves_unread_bytes_alone);
 	tcase_add_test(listening, a_group_is_one_address_that_nobody_else_can_share);
+	tcase_add_test(listening, a_socket_that_joined_gets_connections_when_it_is_started);
+	tcase_add_test(listening, options_of_a_listening_socket_can_be_changed);
 	tcase_add_test(listening, an_endpoint_is_written_as_in_the_conf);
 	suite_add_tcase(suite, sendq);
 	suite_add_tcase(suite, input);
