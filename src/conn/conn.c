@@ -233,7 +233,20 @@ static bool is_served(const struct rnl_conn *conn)
 	return conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over;
 }
 
-/* At a frame boundary, or in a frame, with nothing to send, another worker can go on with it. */
+static void call_moved(struct rnl_conn *conn)
+{
+	const struct listener *listener = conn->listener;
+
+	for (size_t i = 0; i < listener->n_modules; i++) {
+		if (listener->modules[i].api->moved == NULL)
+			continue;
+		conn_do(conn, DOING_CLOSE, listener->modules[i].index);
+		listener->modules[i].api->moved(conn);
+	}
+	conn_do(conn, DOING_NOTHING, 0);
+}
+
+/* With nothing to send, at the end of a frame or within one, another worker can go on with it. */
 static bool move(struct rnl_conn *conn)
 {
 	if (!is_served(conn) || conn->is_waiting || conn->is_refused ||
@@ -242,6 +255,7 @@ static bool move(struct rnl_conn *conn)
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.moved_out, 1);
 	conn->is_ended = true;
+	call_moved(conn);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <ev.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ enum phase {
 struct master {
 	const struct master_options *options;
 	char *conf_path; /* absolute; owned, like the program's */
-	char *program;   /* absolute, or a name to be found in PATH */
+	char *program;   /* absolute */
 	struct ev_loop *loop;
 	struct pages pages;
 	struct sockets *sockets;
@@ -455,6 +456,22 @@ static char *absolute(const char *path)
 	return result;
 }
 
+/*
+ * Where an upgrade finds the next binary: as this one was called, so that a
+ * symbolic link is followed anew; called by name alone, where it is.
+ */
+static char *find_program(const char *called)
+{
+	char path[PATH_MAX];
+	ssize_t len;
+
+	if (strchr(called, '/') != NULL)
+		return absolute(called);
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	path[len > 0 ? len : 0] = '\0';
+	return must_strdup(path);
+}
+
 /* What is there before the conf is read. False after a complaint. */
 static bool set_up(struct master *master)
 {
@@ -462,9 +479,7 @@ static bool set_up(struct master *master)
 	struct reason why = { "" };
 
 	master->conf_path = absolute(master->options->conf_path);
-	master->program = strchr(master->options->program, '/') != NULL
-			      ? absolute(master->options->program)
-			      : must_strdup(master->options->program);
+	master->program = find_program(master->options->program);
 	master->sockets = sockets_new();
 	if (inheritance_take(&master->old, master->sockets, &why) != STATUS_OK ||
 	    (is_background && master->old.channel < 0 && detach(&why) != STATUS_OK)) {

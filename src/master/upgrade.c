@@ -184,9 +184,9 @@ static void execute(const struct upgrade_config *config)
 		args[n++] = "-F";
 	if (config->is_verbose)
 		args[n++] = "-v";
-	/* What execvp() takes is not const, for old times' sake. */
+	/* What execv() takes is not const, for old times' sake. */
 	memcpy(argv, args, sizeof(argv));
-	execvp(config->program, argv);
+	execv(config->program, argv);
 }
 
 static _Noreturn void become_new(const struct upgrade_config *config, int channel, int voice)

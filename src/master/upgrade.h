@@ -25,7 +25,7 @@ struct upgrade;
 
 struct upgrade_config {
 	struct ev_loop *loop; /* all borrowed */
-	const char *program;  /* absolute, or a name to be found in PATH */
+	const char *program;  /* absolute */
 	const char *conf_path;
 	bool is_foreground; /* else standard error goes nowhere: what it says there is logged */
 	bool is_verbose;

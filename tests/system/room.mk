@@ -5,6 +5,9 @@ SYSTEM_TESTS = \
 	tests/system/b_conf \
 	tests/system/b_start \
 	tests/system/c_process \
+	tests/system/c_reload \
+	tests/system/c_upgrade \
+	tests/system/c_watchdog \
 	tests/system/d_limits \
 	tests/system/e_close \
 	tests/system/e_queue \
@@ -50,6 +53,18 @@ tests_system_b_start_LDADD = $(SYSTEM_LDADD)
 tests_system_c_process_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_process_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_process_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_reload_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_reload_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_reload_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_upgrade_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_upgrade_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_upgrade_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_watchdog_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_watchdog_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_watchdog_LDADD = $(SYSTEM_LDADD)
 
 tests_system_d_limits_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_d_limits_CFLAGS = $(SYSTEM_CFLAGS)

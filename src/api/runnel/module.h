@@ -197,10 +197,15 @@ struct rnl_module {
 	 * between two messages, when nothing is queued for the connection: write to state, of
 	 * size bytes, what the module has to know of conn, and return how many bytes that is.
 	 * -1: not now; the connection stays, to be asked again, and is closed when its time is
-	 * over. Nothing may be sent. When conn has been handed over its close hook is not
-	 * called here, but in the worker that has it at its end.
+	 * over. Nothing may be sent.
 	 */
 	ptrdiff_t (*save)(struct rnl_conn *conn, void *state, size_t size);
+
+	/*
+	 * conn has been handed over: forget it, and free what is kept for it. Its close hook is
+	 * called in the worker that has it at its end.
+	 */
+	void (*moved)(struct rnl_conn *conn);
 
 	/*
 	 * In the other worker, instead of open: state is what save wrote there, with another

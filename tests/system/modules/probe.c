@@ -37,6 +37,7 @@ struct later {
 static struct guest *guests;
 static unsigned n_opened, n_closed;
 static const char *on_open, *on_start;
+static int64_t is_moving;
 static char options_text[256];
 static uint8_t push_buf[MAX_PUSH];
 
@@ -492,6 +493,7 @@ static const struct rnl_option options[] = {
 	{ "duration", RNL_DURATION, "1s", 0, 0, "a duration" },
 	{ "flag", RNL_BOOL, "false", 0, 0, "yes or no" },
 	{ "text", RNL_STRING, "some text", 0, 0, "a text" },
+	{ "moves", RNL_BOOL, "false", 0, 0, "connections may be handed over" },
 };
 
 static int probe_configure(struct rnl_setup *setup)
@@ -506,6 +508,7 @@ static int probe_configure(struct rnl_setup *setup)
 
 	on_open = rnl_option_string(setup, "on-open");
 	on_start = rnl_option_string(setup, "on-start");
+	is_moving = rnl_option_number(setup, "moves");
 	why = rnl_option_string(setup, "refuse");
 	if (strcmp(why, "abort") == 0)
 		abort();
@@ -532,16 +535,14 @@ static int probe_start(void)
 	return 0;
 }
 
-static void probe_open(struct rnl_conn *conn)
+static struct guest *add_guest(struct rnl_conn *conn)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
 
 	n_opened++;
 	rnl_set_data(conn, guest);
-	if (guest == NULL) {
-		rnl_abort(conn);
-		return;
-	}
+	if (guest == NULL)
+		return NULL;
 	guest->conn = conn;
 	guest->id = rnl_conn_id(conn);
 	guest->next = guests;
@@ -549,6 +550,28 @@ static void probe_open(struct rnl_conn *conn)
 	if (guests != NULL)
 		guests->link = &guest->next;
 	guests = guest;
+	return guest;
+}
+
+static void remove_guest(struct rnl_conn *conn)
+{
+	struct guest *guest = rnl_data(conn);
+
+	n_closed++;
+	if (guest == NULL)
+		return;
+	*guest->link = guest->next;
+	if (guest->next != NULL)
+		guest->next->link = guest->link;
+	free(guest);
+}
+
+static void probe_open(struct rnl_conn *conn)
+{
+	if (add_guest(conn) == NULL) {
+		rnl_abort(conn);
+		return;
+	}
 	if (strcmp(on_open, "none") != 0)
 		answer(conn, 0);
 	if (strcmp(on_open, "close") == 0)
@@ -569,18 +592,54 @@ static void probe_close(struct rnl_conn *conn)
 {
 	struct guest *guest = rnl_data(conn);
 
-	n_closed++;
 	rnl_log(RNL_LOG_INFO, "closed %llu from %s on %s, data %s, send %d",
 	    (unsigned long long)rnl_conn_id(conn), rnl_conn_peer(conn), rnl_conn_listener(conn),
 	    guest != NULL && guest->id == rnl_conn_id(conn) ? "valid" : "lost",
 	    (int)rnl_send(conn, PROBE_RESULT, "", 0));
 	rnl_close(conn);
-	if (guest == NULL)
-		return;
-	*guest->link = guest->next;
-	if (guest->next != NULL)
-		guest->next->link = guest->link;
-	free(guest);
+	remove_guest(conn);
+}
+
+static void probe_drain(void)
+{
+	rnl_log(RNL_LOG_INFO, "draining");
+}
+
+/* All but the pointers. */
+struct kept {
+	uint32_t n_asked, n_taken, n_refused, n_writable;
+};
+
+static ptrdiff_t probe_save(struct rnl_conn *conn, void *state, size_t size)
+{
+	const struct guest *guest = rnl_data(conn);
+	const struct kept kept = { guest->n_asked, guest->n_taken, guest->n_refused,
+		guest->n_writable };
+
+	if (!is_moving || size < sizeof(kept))
+		return -1;
+	memcpy(state, &kept, sizeof(kept));
+	return sizeof(kept);
+}
+
+static void probe_moved(struct rnl_conn *conn)
+{
+	remove_guest(conn);
+}
+
+static int probe_restore(struct rnl_conn *conn, const void *state, size_t len)
+{
+	struct guest *guest = add_guest(conn);
+	struct kept kept;
+
+	if (guest == NULL || len != sizeof(kept))
+		return -1;
+	memcpy(&kept, state, sizeof(kept));
+	guest->n_asked = kept.n_asked;
+	guest->n_taken = kept.n_taken;
+	guest->n_refused = kept.n_refused;
+	guest->n_writable = kept.n_writable;
+	return 0;
 }
 
 static void probe_stop(void)
@@ -593,4 +652,5 @@ RNL_MODULE(.version = "1.0", .options = options,
     .n_options = sizeof(options) / sizeof(options[0]), .routes = routes,
     .n_routes = sizeof(routes) / sizeof(routes[0]), .configure = probe_configure,
     .start = probe_start, .open = probe_open, .writable = probe_writable, .close = probe_close,
+    .drain = probe_drain, .save = probe_save, .moved = probe_moved, .restore = probe_restore,
     .stop = probe_stop);
