@@ -249,12 +249,14 @@ static void call_moved(struct rnl_conn *conn)
 /* With nothing to send, at the end of a frame or within one, another worker can go on with it. */
 static bool move(struct rnl_conn *conn)
 {
-	if (!is_served(conn) || conn->is_waiting || conn->is_refused ||
-	    !sendq_is_empty(&conn->out) || !conn->table->move(conn, conn->table->move_arg))
+	if (!conn_is_movable(conn) || !is_served(conn) || conn->is_waiting ||
+	    conn->is_refused || !sendq_is_empty(&conn->out) ||
+	    !conn->table->move(conn, conn->table->move_arg))
 		return false;
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.moved_out, 1);
 	conn->is_ended = true;
+	conn->state = CONN_BROKEN;
 	call_moved(conn);
 	return true;
 }
@@ -299,7 +301,7 @@ void conn_settle(struct rnl_conn *conn)
 		destroy(conn);
 		return;
 	}
-	if (conn->table->move != NULL && move(conn)) {
+	if (conn->table->movable != 0 && move(conn)) {
 		destroy(conn);
 		return;
 	}

@@ -124,6 +124,12 @@ void conn_on_event(void *owner, uint32_t events);
 /* Its deadline has come: see which, and act. It may be gone afterwards. */
 void conn_expire(struct rnl_conn *conn);
 
+/* Does another worker go on with connections of its listener? */
+static inline bool conn_is_movable(const struct rnl_conn *conn)
+{
+	return conn->table->movable >> conn->listener->index & 1;
+}
+
 static inline uint64_t conn_id(const struct rnl_conn *conn)
 {
 	return conn->by_id.key;

@@ -29,13 +29,17 @@ static void consider(struct due *due, const struct rnl_conn *conn, uint32_t sinc
 		*due = (struct due){ .left_ms = left_ms, .reason = reason };
 }
 
-/* When its turn to go has come, counted from the start of the drain. */
+/*
+ * When its turn to go has come, counted from the start of the drain. One that
+ * can move is given time to.
+ */
 static uint32_t drain_moment(const struct rnl_conn *conn)
 {
-	uint32_t spread_ms = conn->table->drain_spread_ms;
+	uint32_t end_ms = conn->table->drain_spread_ms;
+	uint32_t start_ms = conn_is_movable(conn) ? end_ms - end_ms / 4 : 0;
 	uint64_t scattered = conn_id(conn) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-	return 1 + (uint32_t)(scattered * spread_ms >> 32);
+	return 1 + start_ms + (uint32_t)(scattered * (end_ms - start_ms) >> 32);
 }
 
 static struct due first_due(const struct rnl_conn *conn)

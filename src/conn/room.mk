@@ -21,6 +21,7 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn_closing.c \
 	tests/unit/test_conn_hooks.c \
 	tests/unit/test_conn_mixture.c \
+	tests/unit/test_conn_moving.c \
 	tests/unit/test_conn_overflow.c \
 	tests/unit/test_conn_receiving.c \
 	tests/unit/test_conn_rig.c tests/unit/test_conn_rig.h \

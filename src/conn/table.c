@@ -197,16 +197,21 @@ void table_note_slow(
 	    step->module, id, took_ms, rest);
 }
 
-void table_drain(struct conn_table *table, uint32_t spread_ms)
+void table_schedule_all(struct conn_table *table)
 {
 	struct link *link;
 
+	list_foreach(link, &table->conns)
+		conn_schedule(container_of(link, struct rnl_conn, all));
+}
+
+void table_drain(struct conn_table *table, uint32_t spread_ms)
+{
 	table->is_draining = true;
 	table->drain_ms = table->now_ms;
 	table->drain_spread_ms = spread_ms;
 	/* Their deadlines are reckoned anew in their turns. */
-	list_foreach(link, &table->conns)
-		conn_schedule(container_of(link, struct rnl_conn, all));
+	table_schedule_all(table);
 }
 
 void table_stop(struct conn_table *table)

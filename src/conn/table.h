@@ -54,14 +54,19 @@ struct conn_table {
 
 	/*
 	 * While the worker drains: each connection is closed at a moment of its own between
-	 * drain_ms and drain_ms + drain_spread_ms, unless move() takes it over to another
-	 * worker. move returns false when it cannot; the connection stays then.
+	 * drain_ms and drain_ms + drain_spread_ms, near the end of that if its listener is
+	 * among those that move.
 	 */
 	bool is_draining;
 	uint64_t drain_ms;
 	uint32_t drain_spread_ms;
-	bool (*move)(struct rnl_conn *conn, void *arg); /* NULL: none moves */
+	/*
+	 * Takes a connection over to another worker; false: not now. Called for those of the
+	 * listeners whose bits are set in movable.
+	 */
+	bool (*move)(struct rnl_conn *conn, void *arg);
 	void *move_arg;
+	uint64_t movable;
 
 	void (*on_empty)(
 	    void *arg); /* called when the last connection is gone; NULL: nobody cares */
@@ -96,6 +101,9 @@ void table_start_tick(struct conn_table *table);
 struct step;
 void table_note_slow(
     struct conn_table *table, const struct step *step, uint32_t id, uint64_t took_ms);
+
+/* Give each connection a turn on the agenda. */
+void table_schedule_all(struct conn_table *table);
 
 /*
  * Let each connection go at a moment of its own within spread_ms: serve what has come until

@@ -324,6 +324,8 @@ static void end_stale(struct slot *slot, uint32_t limit_ms)
 			  " ms: aborted; a handler blocks, or it was stopped",
 		    index_of(slot), (int)slot->process.pid, slot->stale_ms);
 		kill(slot->process.pid, SIGABRT);
+		/* One that was stopped hears nothing else. */
+		kill(slot->process.pid, SIGCONT);
 		slot->is_aborted = true;
 	} else if (slot->stale_ms >= limit_ms + ABORT_MS) {
 		kill(slot->process.pid, SIGKILL);
@@ -468,19 +470,17 @@ static void begin_end(struct crew *crew)
 	}
 }
 
-void crew_drain(struct crew *crew, uint32_t limit_ms, const int ends[])
+void crew_hand_over(struct crew *crew, unsigned int slot, int fd)
 {
-	begin_end(crew);
-	for (unsigned int i = 0; i < crew->n_slots; i++) {
-		struct process *process = &crew->slots[i].process;
+	struct process *process = &crew->slots[slot].process;
 
-		if (process_is_running(process))
-			channel_send_fd(process->channel, CHANNEL_DRAIN, limit_ms, ends[i]);
-	}
+	if (process_is_running(process))
+		channel_send_fd(process->channel, CHANNEL_HAND_OVER, 0, fd);
 }
 
-void crew_hurry(struct crew *crew, uint32_t limit_ms)
+void crew_drain(struct crew *crew, uint32_t limit_ms)
 {
+	begin_end(crew);
 	order_all(crew, CHANNEL_DRAIN, limit_ms);
 }
 

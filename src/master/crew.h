@@ -64,14 +64,16 @@ unsigned int crew_n_broken(const struct crew *crew);
 void crew_receive(struct crew *crew, unsigned int slot, int fd);
 
 /*
- * Another generation serves: let the workers' connections go, within limit_ms,
- * and start no worker any more. ends[] has a descriptor for each slot, to hand
- * connections over on, or -1; they stay the caller's too.
+ * A descriptor on which the worker in a slot hands connections over to one of a
+ * later generation. It stays the caller's too.
  */
-void crew_drain(struct crew *crew, uint32_t limit_ms, const int ends[]);
+void crew_hand_over(struct crew *crew, unsigned int slot, int fd);
 
-/* It drains already: it has to be done within limit_ms. */
-void crew_hurry(struct crew *crew, uint32_t limit_ms);
+/*
+ * Another generation serves: let the workers' connections go, within limit_ms,
+ * and start no worker any more. Called again, it makes them hurry.
+ */
+void crew_drain(struct crew *crew, uint32_t limit_ms);
 
 /* Let all workers close gracefully, within limit_ms (0: no limit), and start none any more. */
 void crew_stop(struct crew *crew, uint32_t limit_ms);

@@ -5,6 +5,7 @@
 #define RUNNEL_MASTER_GENERATION_H
 
 #include <ev.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct generation {
 	struct worker_socket *sockets;
 	size_t n_sockets;
 	struct crew *crew; /* NULL: not started yet */
+	bool is_hurried;   /* its time to end was cut short */
 	uint64_t since_ms; /* it serves; 0: not yet */
 	ev_timer end;      /* of its time to end */
 };

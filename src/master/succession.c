@@ -270,34 +270,51 @@ void succession_resize(struct succession *succession, int by)
 	start_next(succession, must_strdup(current->conf_text), (unsigned int)n);
 }
 
-/* Connect each slot of the old generation with one of the new. */
-static void hand_over(
-    struct succession *succession, struct generation *from, struct generation *to)
+/* Connect each slot of an old generation with one of the new, to hand connections over. */
+static void connect_slots(struct generation *from, struct generation *to)
 {
-	unsigned int n = from->settings->workers;
-	int *ends = must_alloc(n, sizeof(*ends));
-
-	for (unsigned int slot = 0; slot < n; slot++) {
+	for (unsigned int slot = 0; slot < from->settings->workers; slot++) {
 		int pair[2];
 
-		ends[slot] = -1;
 		if (channel_open(pair) != STATUS_OK) {
 			log_warn(
 			    "worker %u: its connections are closed: %s", slot, strerror(errno));
 			continue;
 		}
-		crew_receive(to->crew, slot % to->settings->workers, pair[1]);
+		crew_receive(to->crew, slot, pair[1]);
+		crew_hand_over(from->crew, slot, pair[0]);
+		close(pair[0]);
 		close(pair[1]);
-		ends[slot] = pair[0];
 	}
-	crew_drain(from->crew, from->settings->drain_timeout_ms, ends);
-	for (unsigned int slot = 0; slot < n; slot++) {
-		if (ends[slot] >= 0)
-			close(ends[slot]);
-	}
-	free(ends);
+}
+
+/* Those that drain already hand over to the newest generation from now on, too. */
+static void hand_over(
+    struct succession *succession, struct generation *from, struct generation *to)
+{
+	uint32_t limit_ms = from->settings->drain_timeout_ms;
+	struct link *link;
+
 	list_append(&succession->ending, &from->link);
-	set_end(succession, from, from->settings->drain_timeout_ms / 1000.);
+	list_foreach(link, &succession->ending) {
+		struct generation *generation = container_of(link, struct generation, link);
+
+		if (generation->since_ms != 0)
+			connect_slots(generation, to);
+	}
+	crew_drain(from->crew, limit_ms);
+	set_end(succession, from, limit_ms / 1000.);
+}
+
+static void hurry(struct succession *succession, struct generation *generation)
+{
+	if (generation->is_hurried)
+		return;
+	log_warn(
+	    "generation %" PRIu32 " has to end: too many are draining", generation->number);
+	generation->is_hurried = true;
+	crew_drain(generation->crew, HURRY_MS);
+	set_end(succession, generation, HURRY_MS / 1000.);
 }
 
 /* When generations follow each other faster than connections go, the oldest have to hurry. */
@@ -309,14 +326,9 @@ static void cap_draining(struct succession *succession)
 	list_foreach(link, &succession->ending)
 		n++;
 	list_foreach(link, &succession->ending) {
-		struct generation *generation = container_of(link, struct generation, link);
-
 		if (n-- <= MAX_DRAINING)
 			break;
-		log_warn("generation %" PRIu32 " has to end: too many are draining",
-		    generation->number);
-		crew_hurry(generation->crew, HURRY_MS);
-		set_end(succession, generation, HURRY_MS / 1000.);
+		hurry(succession, container_of(link, struct generation, link));
 	}
 }
 
@@ -444,18 +456,20 @@ static struct generation *retire_current(struct succession *succession)
 void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends)
 {
 	struct generation *current;
-	int *all;
+	uint32_t limit_ms;
 
 	be_over(succession);
 	current = retire_current(succession);
 	if (current == NULL)
 		return;
-	all = must_alloc(current->settings->workers, sizeof(*all));
-	for (unsigned int slot = 0; slot < current->settings->workers; slot++)
-		all[slot] = slot < n_ends ? ends[slot] : -1;
-	crew_drain(current->crew, current->settings->drain_timeout_ms, all);
-	set_end(succession, current, current->settings->drain_timeout_ms / 1000.);
-	free(all);
+	for (unsigned int slot = 0; slot < n_ends && slot < current->settings->workers;
+	     slot++) {
+		if (ends[slot] >= 0)
+			crew_hand_over(current->crew, slot, ends[slot]);
+	}
+	limit_ms = current->settings->drain_timeout_ms;
+	crew_drain(current->crew, limit_ms);
+	set_end(succession, current, limit_ms / 1000.);
 }
 
 void succession_receive(struct succession *succession, unsigned int slot, int fd)

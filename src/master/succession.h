@@ -70,7 +70,7 @@ const struct generation *succession_current(const struct succession *succession)
 
 /*
  * Another master serves: let all connections go within the time that the conf gives. ends[]:
- * as for crew_drain(), n_ends of them.
+ * descriptors to hand connections over on, by slot; -1: none. They stay the caller's too.
  */
 void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends);
 

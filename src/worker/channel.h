@@ -16,17 +16,17 @@ enum channel_type {
 	CHANNEL_SERVE,     /* master: accept connections */
 	CHANNEL_STOP, /* master: close gracefully and exit; arg: within so many ms, 0: no limit */
 	CHANNEL_STOP_NOW, /* master: close at once and exit */
-	CHANNEL_DRAIN,    /* master: another generation accepts now: let connections go, spread
-			     over arg ms, then exit; with a descriptor: hand over on it what can
-			     be */
-	CHANNEL_RECEIVE,  /* master: take the connections that come on the descriptor */
-	CHANNEL_ADOPT,    /* master: accept on the sockets of slot arg too: it has no worker */
-	CHANNEL_RELEASE,  /* master: accept on them no more */
+	CHANNEL_DRAIN,    /* master: another generation accepts: let connections go, spread over
+			  arg ms, then exit */
+	CHANNEL_HAND_OVER, /* master: hand over on the descriptor what can be; between masters:
+			      what the old worker in slot arg gets */
+	CHANNEL_RECEIVE,   /* master: take the connections that come on the descriptor */
+	CHANNEL_ADOPT,     /* master: accept on the sockets of slot arg too: it has no worker */
+	CHANNEL_RELEASE,   /* master: accept on them no more */
 
 	/* Between an old and a new master, in an upgrade. */
 	CHANNEL_NEW_READY, /* new: its workers are ready */
 	CHANNEL_OLD_LEFT,  /* old: it has let go of what only one can have */
-	CHANNEL_HAND_OVER, /* new: a descriptor for the old worker in slot arg, to hand over on */
 	CHANNEL_NEW_SERVES, /* new: the old one can go */
 };
 

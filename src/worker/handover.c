@@ -21,7 +21,8 @@ struct handover {
 	ev_io io; /* readable: offers; writable: the other worker takes more */
 	struct conn_table *table;
 	const struct listeners *listeners;
-	bool *is_offered; /* by listener: connections of it can move */
+	uint64_t offered; /* listeners, by their bits */
+	bool is_known;    /* all offers have come */
 	size_t n_left;    /* of the table's connections, to be looked at in this pass */
 	uint8_t message[MOVING_SIZE];
 };
@@ -92,28 +93,39 @@ static void want(struct ev_loop *loop, ev_io *io, int events)
 	ev_io_start(loop, io);
 }
 
+/* As soon as the other worker takes more. */
+static void look_at_all(struct handover *handover)
+{
+	handover->n_left = handover->table->n_conns;
+	want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
+}
+
+/* The other worker is gone: each connection is closed at its moment. */
+static void give_up(struct handover *handover)
+{
+	handover->table->movable = 0;
+	table_schedule_all(handover->table);
+	ev_io_stop(handover->table->loop, &handover->io);
+}
+
 /* The table's move: false when it is not offered, or has to wait. */
 static bool hand_over(struct rnl_conn *conn, void *arg)
 {
 	struct handover *handover = arg;
 	size_t len;
 
-	if (!handover->is_offered[conn->listener->index])
+	/* Until the offers are known it may be that all can move. */
+	if (!handover->is_known)
 		return false;
 	len = moving_pack(conn, handover->message);
 	if (len == 0)
 		return false;
 	if (send_with(handover->io.fd, handover->message, len, conn->fd) >= 0)
 		return true;
-	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETOOMANYREFS) {
-		/* Look at all again when it takes more. */
-		handover->n_left = handover->table->n_conns;
-		want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
-	} else {
-		/* It is gone: each connection is closed at its moment. */
-		handover->table->move = NULL;
-		ev_io_stop(handover->table->loop, &handover->io);
-	}
+	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETOOMANYREFS)
+		look_at_all(handover);
+	else
+		give_up(handover);
 	return false;
 }
 
@@ -141,26 +153,34 @@ static void take_offer(struct handover *handover, const char *offer, size_t len)
 	for (size_t i = 0; i < handover->listeners->n; i++) {
 		const struct listener *listener = &handover->listeners->list[i];
 
-		if (!moving_describe(listener, text) || strlen(text) + 1 != len ||
-		    memcmp(text, offer, len) != 0)
-			continue;
-		handover->is_offered[i] = true;
-		handover->n_left = handover->table->n_conns;
-		want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
+		if (moving_describe(listener, text) && strlen(text) + 1 == len &&
+		    memcmp(text, offer, len) == 0)
+			handover->offered |= UINT64_C(1) << listener->index;
 	}
 }
 
+/* Those that do not move have to be given other moments to go. */
+static void end_offers(struct handover *handover)
+{
+	handover->is_known = true;
+	handover->table->movable = handover->offered;
+	look_at_all(handover);
+}
+
+/* An empty text ends the offers. */
 static void read_offers(struct handover *handover)
 {
 	char offer[MOVING_OFFER_SIZE];
 	ssize_t n;
 
-	while ((n = recv(handover->io.fd, offer, sizeof(offer), 0)) > 0)
-		take_offer(handover, offer, (size_t)n);
-	if (n == 0) {
-		handover->table->move = NULL;
-		ev_io_stop(handover->table->loop, &handover->io);
+	while ((n = recv(handover->io.fd, offer, sizeof(offer), 0)) > 0) {
+		if (n == 1)
+			end_offers(handover);
+		else
+			take_offer(handover, offer, (size_t)n);
 	}
+	if (n == 0)
+		give_up(handover);
 }
 
 static void on_handover(struct ev_loop *loop, ev_io *io, int revents)
@@ -183,16 +203,11 @@ struct handover *handover_new(
 		close(fd);
 		return NULL;
 	}
-	handover->is_offered = calloc(listeners->n, sizeof(*handover->is_offered));
-	if (handover->is_offered == NULL) {
-		free(handover);
-		close(fd);
-		return NULL;
-	}
 	handover->table = table;
 	handover->listeners = listeners;
 	table->move = hand_over;
 	table->move_arg = handover;
+	table->movable = UINT64_MAX;
 	ev_io_init(&handover->io, on_handover, fd, EV_READ);
 	ev_io_start(table->loop, &handover->io);
 	return handover;
@@ -204,10 +219,9 @@ void handover_destroy(struct handover **handoverp)
 
 	if (handover == NULL)
 		return;
-	handover->table->move = NULL;
+	handover->table->movable = 0;
 	ev_io_stop(handover->table->loop, &handover->io);
 	close(handover->io.fd);
-	free(handover->is_offered);
 	free(handover);
 	*handoverp = NULL;
 }
@@ -261,16 +275,22 @@ static void on_receiver(struct ev_loop *loop, ev_io *io, int revents)
 		receiver_destroy(receiver);
 }
 
-/* Offers are few and small: a new pair holds them. */
+static void say(int fd, const char *text)
+{
+	if (send(fd, text, strlen(text) + 1, MSG_NOSIGNAL) < 0)
+		log_debug("an earlier worker hears no offer: %s", strerror(errno));
+}
+
+/* They are few and small: a new pair holds them. */
 static void make_offers(const struct listeners *listeners, int fd)
 {
 	char text[MOVING_OFFER_SIZE];
 
 	for (size_t i = 0; i < listeners->n; i++) {
-		if (moving_describe(&listeners->list[i], text) &&
-		    send(fd, text, strlen(text) + 1, MSG_NOSIGNAL) < 0)
-			log_debug("an earlier worker hears no offer: %s", strerror(errno));
+		if (moving_describe(&listeners->list[i], text))
+			say(fd, text);
 	}
+	say(fd, "");
 }
 
 enum status receiver_new(

@@ -144,8 +144,12 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 	table_abort(worker->table, CLOSE_REASON_drain_timeout);
 }
 
+/* One that runs already is not put off. */
 static void start_deadline(struct worker *worker, uint32_t limit_ms)
 {
+	if (ev_is_active(&worker->deadline) &&
+	    ev_timer_remaining(worker->loop, &worker->deadline) < limit_ms / 1000.)
+		return;
 	ev_timer_stop(worker->loop, &worker->deadline);
 	ev_timer_set(&worker->deadline, limit_ms / 1000., 0.);
 	ev_timer_start(worker->loop, &worker->deadline);
@@ -205,18 +209,22 @@ static void leave_sockets(struct worker *worker)
 	worker->has_left = true;
 }
 
+/* From now on to the worker at the other end of fd. */
+static void hand_over(struct worker *worker, int fd)
+{
+	if (fd < 0)
+		return;
+	handover_destroy(&worker->handover);
+	worker->handover = handover_new(worker->table, worker->listeners, fd);
+}
+
 /*
- * Others accept now. Connections move to the worker at the other end of fd where
- * that is possible, and else are closed one after the other, so that their
- * clients do not come back all at once; fd -1: there is no such worker.
+ * Others accept now. Connections that do not move are closed one after the other,
+ * so that their clients do not come back all at once.
  */
-static void drain(struct worker *worker, uint32_t limit_ms, int fd)
+static void drain(struct worker *worker, uint32_t limit_ms)
 {
 	leave_sockets(worker);
-	if (fd >= 0) {
-		handover_destroy(&worker->handover);
-		worker->handover = handover_new(worker->table, worker->listeners, fd);
-	}
 	table_drain(worker->table, limit_ms / 100 * DRAIN_SPREAD_PERCENT);
 	start_deadline(worker, limit_ms);
 	end_if_empty(worker);
@@ -284,7 +292,10 @@ static void obey(struct worker *worker, const struct channel_message *message, i
 		serve(worker);
 		break;
 	case CHANNEL_DRAIN:
-		drain(worker, message->arg, fd);
+		drain(worker, message->arg);
+		break;
+	case CHANNEL_HAND_OVER:
+		hand_over(worker, fd);
 		break;
 	case CHANNEL_RECEIVE:
 		receive(worker, fd);

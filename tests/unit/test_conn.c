@@ -22,6 +22,7 @@ int main(void)
 	suite_add_tcase(suite, timeouts_tests());
 	suite_add_tcase(suite, accepting_tests());
 	suite_add_tcase(suite, mixture_tests());
+	suite_add_tcase(suite, moving_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);

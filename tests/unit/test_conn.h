@@ -16,5 +16,6 @@ TCase *receiving_tests(void);
 TCase *timeouts_tests(void);
 TCase *accepting_tests(void);
 TCase *mixture_tests(void);
+TCase *moving_tests(void);
 
 #endif

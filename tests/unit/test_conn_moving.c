@@ -1,0 +1,287 @@
+/*
+ * Moving: from one table to another, as between two workers.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "conn/conn.h"
+#include "conn/moving.h"
+
+#include "test_conn.h"
+#include "test_conn_rig.h"
+
+/* What the module of the rig keeps for a connection. */
+#define STATE "what the module knows"
+
+static struct {
+	struct conn_table *table; /* of the other worker */
+	struct listener listener;
+	size_t state_size;
+	bool is_refusing_to_save, is_refusing_to_restore;
+	unsigned n_saved, n_moved, n_restored;
+	enum status status; /* of the last unpacking */
+	uint8_t message[MOVING_SIZE];
+	size_t len;
+} other;
+
+static ptrdiff_t on_save(struct rnl_conn *conn, void *state, size_t size)
+{
+	(void)conn;
+	other.n_saved++;
+	if (other.is_refusing_to_save)
+		return -1;
+	if (size < other.state_size)
+		return -1;
+	memset(state, 'x', other.state_size);
+	memcpy(state, STATE, sizeof(STATE));
+	return (ptrdiff_t)other.state_size;
+}
+
+static void on_moved(struct rnl_conn *conn)
+{
+	ck_assert_int_eq(conn_send(conn, 1, "", 0), RNL_ECLOSED);
+	other.n_moved++;
+}
+
+static int on_restore(struct rnl_conn *conn, const void *state, size_t len)
+{
+	ck_assert_ptr_eq(conn->table, other.table);
+	ck_assert_uint_eq(len, other.state_size);
+	ck_assert_str_eq(state, STATE);
+	other.n_restored++;
+	return other.is_refusing_to_restore ? -1 : 0;
+}
+
+static bool move(struct rnl_conn *conn, void *arg)
+{
+	(void)arg;
+	other.len = moving_pack(conn, other.message);
+	if (other.len == 0)
+		return false;
+	other.status = moving_unpack(
+	    other.table, &other.listener, 1, other.message, other.len, dup(conn->fd));
+	return true;
+}
+
+static void set_up(void)
+{
+	rig_set_up();
+	memset(&other, 0, sizeof(other));
+	other.state_size = sizeof(STATE);
+	other.listener = rig.listener;
+	rig.module.save = on_save;
+	rig.module.moved = on_moved;
+	rig.module.restore = on_restore;
+	rig.table->move = move;
+	ck_assert_int_eq(table_new(rig.loop, rig.pages, 2, 1, rig.pages[1].seats, 256u << 20, 0,
+			     1, &other.table),
+	    STATUS_OK);
+}
+
+static void tear_down(void)
+{
+	/* The connections that moved were opened in one table and closed in the other. */
+	table_abort(other.table, CLOSE_REASON_shutdown);
+	RIG_UNTIL(other.table->n_conns == 0);
+	table_abort(rig.table, CLOSE_REASON_shutdown);
+	RIG_UNTIL(rig.table->n_conns == 0);
+	ck_assert_uint_eq(rig.n_closed, rig.n_opened);
+	ck_assert_uint_eq(counters_open(&rig.table->seat->counters), 0);
+	ck_assert_uint_eq(counters_open(&other.table->seat->counters), 0);
+	table_destroy(&other.table);
+	rig_tear_down();
+}
+
+static void let_move(struct peer *peer)
+{
+	rig.table->movable = 1;
+	conn_schedule(peer->conn);
+	rig_turn();
+	rig.table->movable = 0;
+}
+
+static struct rnl_conn *moved(const struct peer *peer)
+{
+	return table_find(other.table, peer->id);
+}
+
+START_TEST(a_connection_keeps_its_id_its_peer_and_its_state)
+{
+	struct peer peer;
+	struct endpoint before;
+
+	peer_open_tcp(&peer);
+	before = peer.conn->peer;
+	let_move(&peer);
+	ck_assert_uint_eq(rig.table->n_conns, 0);
+	ck_assert_ptr_null(table_find(rig.table, peer.id));
+	peer.conn = moved(&peer);
+	ck_assert_ptr_nonnull(peer.conn);
+	ck_assert_int_eq(memcmp(&peer.conn->peer, &before, sizeof(before)), 0);
+	ck_assert_uint_eq(other.n_moved, 1);
+	ck_assert_uint_eq(other.n_restored, 1);
+	ck_assert_uint_eq(rig.n_opened, 1);
+	ck_assert_uint_eq(rig.n_closed, 0);
+	ck_assert_uint_eq(rig_counter(moved_out), 1);
+	ck_assert_uint_eq(counter_read(other.table->seat->counters.moved_in), 1);
+	ck_assert_uint_eq(rig.table->seat->n_open[0], 0);
+	ck_assert_uint_eq(other.table->seat->n_open[0], 1);
+	peer_send_many(&peer, 1, 10, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 10));
+	peer_expect(&peer, 1, 10, 100);
+	peer_end(&peer);
+}
+END_TEST
+
+/* _i bytes of a frame are there before. */
+START_TEST(a_connection_moves_within_a_frame)
+{
+	struct peer peer;
+	uint8_t frame[HEAD + 30];
+
+	peer_open_tcp(&peer);
+	framing_tlv.seal(frame, 7, 30);
+	fill(frame + HEAD, 7, 30);
+	peer_write(&peer, frame, (size_t)_i);
+	RIG_UNTIL(rig_counter(bytes_in) == (uint64_t)_i);
+	let_move(&peer);
+	ck_assert_ptr_nonnull(moved(&peer));
+	ck_assert_int_eq(moved(&peer)->is_in_frame, _i > 0);
+	peer_write(&peer, frame + _i, sizeof(frame) - (size_t)_i);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 1));
+	peer_expect(&peer, 7, 1, 30);
+	peer_end(&peer);
+}
+END_TEST
+
+START_TEST(what_is_queued_keeps_a_connection)
+{
+	struct peer peer;
+
+	peer_open(&peer);
+	send_until_blocked(peer.conn, 1, 1000);
+	let_move(&peer);
+	ck_assert_ptr_null(moved(&peer));
+	ck_assert_uint_eq(other.n_saved, 0);
+	rig.table->movable = 1;
+	RIG_UNTIL((peer_read(&peer), moved(&peer) != NULL));
+	rig.table->movable = 0;
+	peer_end(&peer);
+}
+END_TEST
+
+START_TEST(a_closing_connection_does_not_move)
+{
+	struct peer peer;
+
+	peer_open_tcp(&peer);
+	conn_close(peer.conn, CLOSE_REASON_handler);
+	let_move(&peer);
+	ck_assert_uint_eq(other.n_saved, 0);
+	ck_assert_ptr_null(moved(&peer));
+	peer_end(&peer);
+}
+END_TEST
+
+/* _i 0: the module does not want it; 1: its state does not fit. */
+START_TEST(a_module_can_keep_a_connection)
+{
+	struct peer peer;
+
+	peer_open_tcp(&peer);
+	other.is_refusing_to_save = _i == 0;
+	other.state_size = _i == 0 ? sizeof(STATE) : MOVING_SIZE;
+	let_move(&peer);
+	ck_assert_uint_eq(other.n_saved, 1);
+	ck_assert_ptr_null(moved(&peer));
+	ck_assert_ptr_eq(table_find(rig.table, peer.id), peer.conn);
+	peer_send_many(&peer, 1, 1, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 1));
+	peer_end(&peer);
+}
+END_TEST
+
+START_TEST(a_module_that_does_not_take_a_connection_ends_it)
+{
+	struct peer peer;
+
+	peer_open_tcp(&peer);
+	other.is_refusing_to_restore = true;
+	let_move(&peer);
+	RIG_UNTIL(peer_has_end(&peer));
+	ck_assert_int_eq(peer.end, 0);
+	peer_end(&peer);
+	RIG_UNTIL(other.table->n_conns == 0);
+	ck_assert_uint_eq(
+	    counter_read(other.table->seat->counters.closed[CLOSE_REASON_handler]), 1);
+}
+END_TEST
+
+/* _i 0: it has no such listener; 1: it is another version, 2: it is cut off. */
+START_TEST(a_message_that_is_not_understood_ends_its_connection)
+{
+	static char name[] = "another";
+	struct peer peer;
+	int fd;
+
+	peer_open_tcp(&peer);
+	let_move(&peer);
+	ck_assert_int_eq(other.status, STATUS_OK);
+	fd = dup(moved(&peer)->fd);
+	conn_abort(moved(&peer), CLOSE_REASON_handler);
+	rig_turn();
+	if (_i == 0)
+		other.listener.name = name;
+	else if (_i == 1)
+		other.message[0] ^= 1;
+	else
+		other.len--;
+	ck_assert_int_eq(
+	    moving_unpack(other.table, &other.listener, 1, other.message, other.len, fd),
+	    STATUS_INVALID);
+	other.listener.name = rig.listener.name;
+	ck_assert_uint_eq(other.table->n_conns, 0);
+	RIG_UNTIL(peer_has_end(&peer));
+	peer_end(&peer);
+}
+END_TEST
+
+START_TEST(listeners_that_fit_are_described_alike)
+{
+	static char name[] = "another";
+	char text[MOVING_OFFER_SIZE], same[MOVING_OFFER_SIZE];
+
+	ck_assert(moving_describe(&rig.listener, text));
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_eq(text, same);
+	other.listener.framing = &framing_ltv;
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_ne(text, same);
+	other.listener.framing = rig.listener.framing;
+	other.listener.name = name;
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_ne(text, same);
+	other.listener.name = rig.listener.name;
+	rig.module.save = NULL;
+	ck_assert(!moving_describe(&rig.listener, text));
+}
+END_TEST
+
+TCase *moving_tests(void)
+{
+	TCase *tcase = tcase_create("moving");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, a_connection_keeps_its_id_its_peer_and_its_state);
+	tcase_add_loop_test(tcase, a_connection_moves_within_a_frame, 0, HEAD + 30);
+	tcase_add_test(tcase, what_is_queued_keeps_a_connection);
+	tcase_add_test(tcase, a_closing_connection_does_not_move);
+	tcase_add_loop_test(tcase, a_module_can_keep_a_connection, 0, 2);
+	tcase_add_test(tcase, a_module_that_does_not_take_a_connection_ends_it);
+	tcase_add_loop_test(tcase, a_message_that_is_not_understood_ends_its_connection, 0, 3);
+	tcase_add_test(tcase, listeners_that_fit_are_described_alike);
+	return tcase;
+}
