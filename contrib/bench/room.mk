@@ -3,3 +3,13 @@ EXTRA_DIST += contrib/bench/instructions
 
 noinst_PROGRAMS += contrib/bench/floor
 contrib_bench_floor_SOURCES = contrib/bench/floor.c
+
+# The clients of the lifecycle proofs; tests/system/g_churn drives them too.
+noinst_PROGRAMS += contrib/bench/lifecycle/churn
+contrib_bench_lifecycle_churn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/contrib/bench
+contrib_bench_lifecycle_churn_SOURCES = \
+	contrib/bench/lifecycle/churn.c \
+	contrib/bench/lifecycle/guest.c contrib/bench/lifecycle/guest.h \
+	contrib/bench/lifecycle/ledger.c contrib/bench/lifecycle/ledger.h
+contrib_bench_lifecycle_churn_LDADD = \
+	src/bench/libbench.a src/wire/libwire.a src/base/libbase.a
