@@ -13,3 +13,11 @@ contrib_bench_lifecycle_churn_SOURCES = \
 	contrib/bench/lifecycle/ledger.c contrib/bench/lifecycle/ledger.h
 contrib_bench_lifecycle_churn_LDADD = \
 	src/bench/libbench.a src/wire/libwire.a src/base/libbase.a
+
+dist_noinst_SCRIPTS += contrib/bench/lifecycle/run
+EXTRA_DIST += \
+	contrib/bench/lifecycle/proofs/__init__.py \
+	contrib/bench/lifecycle/proofs/daemon.py \
+	contrib/bench/lifecycle/proofs/load.py \
+	contrib/bench/lifecycle/proofs/main.py \
+	contrib/bench/lifecycle/proofs/scenarios.py

@@ -14,6 +14,7 @@ SYSTEM_TESTS = \
 	tests/system/f_calls \
 	tests/system/f_module \
 	tests/system/g_bench \
+	tests/system/g_churn \
 	tests/system/g_faults
 
 SYSTEM_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
@@ -89,6 +90,10 @@ tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 tests_system_g_bench_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_bench_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_g_bench_LDADD = $(SYSTEM_LDADD)
+
+tests_system_g_churn_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_g_churn_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_g_churn_LDADD = $(SYSTEM_LDADD)
 
 tests_system_g_faults_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_faults_CFLAGS = $(SYSTEM_CFLAGS)
