@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	contrib/bench/peers/zinx/main.go \
 	contrib/bench/peers/zinx/patch/after.go \
 	contrib/bench/peers/zinx/patch/newest.go \
+	contrib/bench/tests/test_lifecycle.py \
 	contrib/bench/tests/test_main.py \
 	contrib/bench/tests/test_peers.py \
 	contrib/bench/tests/test_protocol.py \

@@ -22,10 +22,12 @@ READY_TIMEOUT_S = 20.0
 TICK_S = 0.01
 
 # What the master logs. The scenarios wait for these lines and for no others.
-READY = re.compile(r"ready: (\d+) workers")
-RELOAD_DONE = re.compile(r"reload: (done|generation \d+)")
-RELOAD_FAILED = re.compile(r"reload: (failed|refused)")
-UPGRADE_FAILED = re.compile(r"upgrade: (failed|refused)")
+READY = re.compile(r"ready: \d+ worker")
+RELOAD_DONE = re.compile(r"reload: generation \d+ serves")
+RELOAD_FAILED = re.compile(r"reload failed|no reload now")
+UPGRADE_FAILED = re.compile(r"upgrade failed")
+STARTED = re.compile(r"worker (\d+): started, pid (\d+)")
+COMPLAINT = re.compile(r"\S+ (warn|error) ")
 COUNTERS = re.compile(r"worker \d+: (accepted=\d+ .*)$", re.MULTILINE)
 
 CONF = """\
@@ -187,6 +189,10 @@ class Daemon:
     def workers(self) -> list[int]:
         return [pid for pid, state in children(self.master) if state != "Z"]
 
+    def slots(self) -> dict[int, int]:
+        """Which slot a worker's process is in, by its pid."""
+        return {int(pid): int(slot) for slot, pid in STARTED.findall(self.log_text())}
+
     def log_text(self, since: int = 0) -> str:
         """What the log has from that byte on."""
         try:
@@ -201,6 +207,11 @@ class Daemon:
 
     def log_tail(self, n_lines: int) -> str:
         return "\n".join(self.log_text().splitlines()[-n_lines:])
+
+    def complaints(self) -> str:
+        """The last warnings and errors in the log."""
+        lines = [line for line in self.log_text().splitlines() if COMPLAINT.match(line)]
+        return "\n".join(lines[-20:])
 
     def find(self, pattern: re.Pattern[str], since: int = 0) -> bool:
         return pattern.search(self.log_text(since)) is not None

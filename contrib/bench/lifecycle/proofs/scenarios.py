@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,9 +28,13 @@ from .load import Load, Report, churn
 # The master's memory may differ by so much between before and after: the allocator keeps some.
 MEMORY_SLACK_KB = 256
 
-# A worker that has died a few times is started later and later. So that all kills meet living
-# workers within minutes, a master sees only so many.
-KILLS_A_MASTER = 20
+# The master lets a slot rest whose workers die again and again. So that all kills meet living
+# workers within minutes, and all slots are filled in the end, a slot sees only so many.
+KILLS_A_SLOT = 4
+KILLS_A_MASTER = 4 * KILLS_A_SLOT
+
+# Between two changes clients go on for a while, at random up to so long.
+PAUSE_S = 0.1
 
 WATCHDOG_S = 5
 ADOPT_S = 1
@@ -86,6 +91,7 @@ def under_load(setting: Setting, it: Daemon, change: Callable[[int], None]) -> F
     with setting.churn(it) as clients:
         begun = time.monotonic()
         for i in range(1, setting.times + 1):
+            time.sleep(random.uniform(0, PAUSE_S))
             change(i)
             clients.check()
         took = time.monotonic() - begun
@@ -93,6 +99,8 @@ def under_load(setting: Setting, it: Daemon, change: Callable[[int], None]) -> F
         report = clients.report()
     findings.clients(report)
     findings.same(before, it.settled(before))
+    if not findings.is_good:
+        findings.note(it.complaints())
     it.stop()
     return findings
 
@@ -120,7 +128,7 @@ def broken_binaries(original: bytes) -> dict[str, bytes]:
     return {
         "a script that exits 1": b"#!/bin/sh\nexit 1\n",
         "/bin/false": Path("/bin/false").read_bytes(),
-        "a truncated binary": original[: len(original) // 3],
+        "a truncated binary": original[:4096],
     }
 
 
@@ -175,15 +183,32 @@ def upgrade(setting: Setting) -> Findings:
         return under_load(setting, it, change)
 
 
+def kill_one(it: Daemon, kills: Counter[int]) -> None:
+    """A random one, of a slot that has not had its share."""
+    found: list[tuple[int, int]] = []
+
+    def look() -> bool:
+        slots = it.slots()
+        found[:] = [(pid, slots[pid]) for pid in it.workers()
+                    if pid in slots and kills[slots[pid]] < KILLS_A_SLOT]
+        return bool(found)
+
+    if not await_true(look, 20):
+        raise ScenarioError(f"no worker to kill:\n{it.log_tail(20)}")
+    victim, slot = random.choice(found)
+    kills[slot] += 1
+    os.kill(victim, signal.SIGKILL)
+
+
 def kill_workers(setting: Setting, n_kills: int, findings: Findings) -> tuple[int, int]:
     """Under one master. Returns how many connections ended, and how many the clients opened."""
     with setting.daemon(4) as it:
         before = it.settled()
         with setting.churn(it, "-e") as clients:
+            kills: Counter[int] = Counter()
             for _ in range(n_kills):
-                await_true(it.workers, 20)
-                os.kill(random.choice(it.workers()), signal.SIGKILL)
-                time.sleep(random.uniform(0.02, 0.2))
+                kill_one(it, kills)
+                time.sleep(random.uniform(0.2, 2) * PAUSE_S)
             clients.check()
             report = clients.report()
         after = it.settled(before)
