@@ -61,10 +61,10 @@ struct ledger {
 
 void ledger_init(struct ledger *ledger, uint64_t now_ns);
 
-/* A right reply; begun_ns is when its request was sent, or its connection begun. */
+/* A right reply; its latency goes into one of the histograms, by the caller. */
 void ledger_add_reply(struct ledger *ledger, uint64_t now_ns);
 
-/* The note's trouble, is_busy, port, error, begun_ns and n_replies are the caller's. */
+/* Its times since the start are reckoned here: begun_ns comes as the clock gave it, at_ns not. */
 void ledger_add_trouble(
     struct ledger *ledger, uint64_t now_ns, const struct failure_note *note);
 
