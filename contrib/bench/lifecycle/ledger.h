@@ -64,7 +64,7 @@ void ledger_init(struct ledger *ledger, uint64_t now_ns);
 /* A right reply; its latency goes into one of the histograms, by the caller. */
 void ledger_add_reply(struct ledger *ledger, uint64_t now_ns);
 
-/* Its times since the start are reckoned here: begun_ns comes as the clock gave it, at_ns not. */
+/* The caller sets all but at_ns and wall_ns; begun_ns is by the clock, not since the start. */
 void ledger_add_trouble(
     struct ledger *ledger, uint64_t now_ns, const struct failure_note *note);
 
