@@ -4,23 +4,30 @@
 
 #include "base/clock.h"
 
-uint64_t clock_ns(void)
+static uint64_t read_clock(clockid_t id)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(id, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t clock_coarse_ms(void)
+uint64_t clock_ns(void)
 {
-	struct timespec now;
+	return read_clock(CLOCK_MONOTONIC);
+}
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u + 1;
+uint64_t clock_coarse_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
+uint64_t clock_to_ms(uint64_t ns)
+{
+	return ns / 1000000u + 1;
 }
 
 uint64_t clock_ms(void)
 {
-	return clock_ns() / 1000000u + 1;
+	return clock_to_ms(clock_ns());
 }

@@ -32,15 +32,18 @@ static void serve_unknown(struct rnl_conn *conn, const struct frame *frame)
 	}
 }
 
-/* Reads the clock once: handlers run one after the other. */
+/*
+ * Reads the clock once: handlers run one after the other. The coarse clock may be
+ * behind the one that the mark is from.
+ */
 static inline void note_time(struct conn_table *table, const struct step *step, uint32_t id)
 {
-	uint64_t now_ms = clock_coarse_ms();
-	uint64_t took_ms = now_ms - table->mark_ms;
+	uint64_t now_ns = clock_coarse_ns();
+	int64_t took_ns = (int64_t)(now_ns - table->mark_ns);
 
-	table->mark_ms = now_ms;
-	if (__builtin_expect(took_ms >= table->notice_ms, 0))
-		table_note_slow(table, step, id, took_ms);
+	table->mark_ns = now_ns;
+	if (__builtin_expect(took_ns >= table->notice_ns, 0))
+		table_note_slow(table, step, id, took_ns);
 }
 
 /* What runs is written down before: whoever finds the worker dead wants to know. */
@@ -50,15 +53,12 @@ static enum rnl_verdict run_chain(
 	struct doing *doing = &conn->table->seat->doing;
 	enum rnl_verdict verdict = RNL_NEXT;
 
-	doing->conn = conn_id(conn);
 	doing->id = msg->id;
-	doing->what = DOING_MESSAGE;
 	for (; verdict == RNL_NEXT && step->handler != NULL; step++) {
 		doing->module = (uint16_t)step->index;
 		verdict = step->handler(conn, msg, step->arg);
 		note_time(conn->table, step, msg->id);
 	}
-	doing->what = DOING_NOTHING;
 	return verdict;
 }
 
@@ -136,6 +136,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 	size_t at = 0;
 
 	conn->table->current = conn;
+	conn_do(conn, DOING_MESSAGE, 0);
 	while (conn->state == CONN_OPEN && at < most && n_frames < CONN_TURN_FRAMES) {
 		if (must_pause(conn) || conn->is_paused)
 			break;
@@ -147,6 +148,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 		n_frames++;
 	}
 	conn->table->current = NULL;
+	conn->table->seat->doing.what = DOING_NOTHING;
 	counter_add(conn->table->seat->counters.frames_in, n_frames);
 	conn->is_waiting = decode == DECODE_FRAME && at < view->len;
 	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)

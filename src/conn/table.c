@@ -26,9 +26,11 @@ static void run_agenda(struct conn_table *table)
 {
 	struct link round, *link;
 
+	if (list_is_empty(&table->agenda))
+		return;
 	list_init(&round);
 	list_splice(&round, &table->agenda);
-	table->mark_ms = clock_coarse_ms();
+	table->mark_ns = clock_coarse_ns();
 	while ((link = list_shift(&round)) != NULL)
 		conn_turn(container_of(link, struct rnl_conn, turn));
 }
@@ -54,7 +56,8 @@ static void after_sleep(struct ev_loop *loop, ev_check *watcher, int revents)
 
 	(void)loop;
 	(void)revents;
-	table->now_ms = clock_ms();
+	table->mark_ns = clock_ns();
+	table->now_ms = clock_to_ms(table->mark_ns);
 }
 
 static void on_idle(struct ev_loop *loop, ev_idle *watcher, int revents)
@@ -68,14 +71,6 @@ static void on_deadline(struct wheel_entry *entry, void *arg)
 {
 	(void)arg;
 	conn_expire(container_of(entry, struct rnl_conn, deadline));
-}
-
-/* The poller's connections are next. */
-static void on_wake(void *arg)
-{
-	struct conn_table *table = arg;
-
-	table->mark_ms = clock_coarse_ms();
 }
 
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int revents)
@@ -112,7 +107,9 @@ static void start_watchers(struct conn_table *table)
  * Before the first of these nothing is known of handlers, and the coarse clock
  * tells no less apart.
  */
-#define FIRST_NOTICE_MS 10
+#define FIRST_NOTICE_MS 10u
+
+#define NS_PER_MS 1000000
 
 static void set_notice(struct conn_table *table, uint32_t slowest_ms)
 {
@@ -120,7 +117,9 @@ static void set_notice(struct conn_table *table, uint32_t slowest_ms)
 
 	if (table->slow_handler_ms != 0 && table->slow_handler_ms < notice_ms)
 		notice_ms = table->slow_handler_ms;
-	table->notice_ms = notice_ms > FIRST_NOTICE_MS ? notice_ms : FIRST_NOTICE_MS;
+	if (notice_ms < FIRST_NOTICE_MS)
+		notice_ms = FIRST_NOTICE_MS;
+	table->notice_ns = (int64_t)notice_ms * NS_PER_MS;
 }
 
 enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned int n_slots,
@@ -134,7 +133,7 @@ enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned i
 		return STATUS_NOMEM;
 	status = hash_init(&table->by_id);
 	if (status == STATUS_OK)
-		status = poller_new(loop, on_wake, table, conn_on_event, &table->poller);
+		status = poller_new(loop, conn_on_event, &table->poller);
 	if (status != STATUS_OK) {
 		hash_destroy(&table->by_id);
 		free(table);
@@ -179,21 +178,23 @@ void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg)
 }
 
 void table_note_slow(
-    struct conn_table *table, const struct step *step, uint32_t id, uint64_t took_ms)
+    struct conn_table *table, const struct step *step, uint32_t id, int64_t took_ns)
 {
 	struct slowest *slowest = &table->seat->slowest;
+	int64_t took_ms = took_ns / NS_PER_MS;
 	char rest[LOG_REST_SIZE];
 
 	if (took_ms > slowest->ms)
-		*slowest = (struct slowest){ .ms = took_ms < UINT32_MAX ? (uint32_t)took_ms
-									: UINT32_MAX,
+		*slowest = (struct slowest){
+			.ms = took_ms < UINT32_MAX ? (uint32_t)took_ms : UINT32_MAX,
 			.id = id,
-			.module = (uint16_t)step->index };
+			.module = (uint16_t)step->index,
+		};
 	set_notice(table, slowest->ms);
-	if (table->slow_handler_ms == 0 || took_ms < table->slow_handler_ms ||
+	if (table->slow_handler_ms == 0 || took_ms < (int64_t)table->slow_handler_ms ||
 	    !log_cap_allows(&table->slow_handlers, clock_ms(), rest))
 		return;
-	log_warn("slow handler: module '%s': message id %" PRIu32 " took %" PRIu64 " ms%s",
+	log_warn("slow handler: module '%s': message id %" PRIu32 " took %" PRId64 " ms%s",
 	    step->module, id, took_ms, rest);
 }
 

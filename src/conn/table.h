@@ -36,8 +36,8 @@ struct conn_table {
 	unsigned int slot;
 
 	uint64_t now_ms;          /* the monotonic clock when the loop last woke */
-	uint64_t mark_ms;         /* the coarse clock when a handler could have begun */
-	uint32_t notice_ms;       /* a handler that takes less is not worth a look */
+	uint64_t mark_ns;         /* when the handler that runs may have begun */
+	int64_t notice_ns;        /* a handler that takes less is not worth a look */
 	uint32_t slow_handler_ms; /* one that takes so long is logged; 0: none is */
 	struct log_cap slow_handlers;
 	struct rnl_conn *current; /* whose hook or handler runs; it is settled right after */
@@ -97,10 +97,10 @@ void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg);
 /* The wheel is to look at deadlines from now on. */
 void table_start_tick(struct conn_table *table);
 
-/* A handler took long; called when that is at least notice_ms. */
+/* A handler took long; called when that is at least notice_ns. */
 struct step;
 void table_note_slow(
-    struct conn_table *table, const struct step *step, uint32_t id, uint64_t took_ms);
+    struct conn_table *table, const struct step *step, uint32_t id, int64_t took_ns);
 
 /* Give each connection a turn on the agenda. */
 void table_schedule_all(struct conn_table *table);

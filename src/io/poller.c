@@ -17,8 +17,6 @@
 struct poller {
 	ev_io io;             /* on the epoll set */
 	struct ev_loop *loop; /* borrowed */
-	poller_wake_f *on_wake;
-	void *wake_arg;
 	poller_event_f *on_event;
 	struct epoll_event events[BATCH];
 };
@@ -37,7 +35,6 @@ static void on_ready(struct ev_loop *loop, ev_io *io, int revents)
 
 	(void)loop;
 	(void)revents;
-	poller->on_wake(poller->wake_arg);
 	for (int i = 0; i < n; i++) {
 		if (i + 1 < n)
 			prefetch(poller->events[i + 1].data.ptr);
@@ -45,8 +42,7 @@ static void on_ready(struct ev_loop *loop, ev_io *io, int revents)
 	}
 }
 
-enum status poller_new(struct ev_loop *loop, poller_wake_f *on_wake, void *wake_arg,
-    poller_event_f *on_event, struct poller **result)
+enum status poller_new(struct ev_loop *loop, poller_event_f *on_event, struct poller **result)
 {
 	struct poller *poller = calloc(1, sizeof(*poller));
 	int fd;
@@ -59,10 +55,9 @@ enum status poller_new(struct ev_loop *loop, poller_wake_f *on_wake, void *wake_
 		return STATUS_ERRNO;
 	}
 	poller->loop = loop;
-	poller->on_wake = on_wake;
-	poller->wake_arg = wake_arg;
 	poller->on_event = on_event;
 	ev_io_init(&poller->io, on_ready, fd, EV_READ);
+	ev_set_priority(&poller->io, POLLER_PRIORITY);
 	ev_io_start(loop, &poller->io);
 	ev_unref(loop);
 	*result = poller;

@@ -15,18 +15,18 @@
 
 struct poller;
 
+/* Its watcher's: when the loop wakes, events come before all that has a lower priority. */
+#define POLLER_PRIORITY (EV_MAXPRI - 1)
+
 /*
  * What an epoll_event says: owner is what poller_add() was given. It may remove any descriptor
  * but free no owner.
  */
 typedef void poller_event_f(void *owner, uint32_t events);
 
-/* Called before the events of a wake-up. */
-typedef void poller_wake_f(void *arg);
-
 /* STATUS_NOMEM, STATUS_ERRNO. */
-enum status poller_new(struct ev_loop *loop, poller_wake_f *on_wake, void *wake_arg,
-    poller_event_f *on_event, struct poller **poller) MUST_CHECK;
+enum status poller_new(
+    struct ev_loop *loop, poller_event_f *on_event, struct poller **poller) MUST_CHECK;
 
 /*
  * Level-triggered: EPOLLIN, EPOLLOUT or both; errors and hang-ups are always reported.

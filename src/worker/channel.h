@@ -25,8 +25,8 @@ enum channel_type {
 	CHANNEL_RELEASE,   /* master: accept on them no more */
 
 	/* Between an old and a new master, in an upgrade. */
-	CHANNEL_NEW_READY, /* new: its workers are ready */
-	CHANNEL_OLD_LEFT,  /* old: it has let go of what only one can have */
+	CHANNEL_NEW_READY,  /* new: its workers are ready */
+	CHANNEL_OLD_LEFT,   /* old: it has let go of what only one can have */
 	CHANNEL_NEW_SERVES, /* new: the old one can go */
 };
 

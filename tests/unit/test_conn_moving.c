@@ -248,6 +248,30 @@ START_TEST(a_message_that_is_not_understood_ends_its_connection)
 }
 END_TEST
 
+/* Not all in one turn: their clients would come back together. */
+START_TEST(connections_that_do_not_move_go_one_after_the_other)
+{
+	struct peer peers[40];
+	size_t n_before;
+	unsigned n_steps = 0;
+
+	for (int i = 0; i < 40; i++)
+		peer_open_tcp(&peers[i]);
+	rig.settings.linger_timeout_ms = 0;
+	table_drain(rig.table, 3000);
+	rig_turn();
+	ck_assert_uint_eq(rig.table->n_conns, 40);
+	while (n_before = rig.table->n_conns, n_before > 0) {
+		rig_wait();
+		n_steps += rig.table->n_conns < n_before;
+	}
+	ck_assert_uint_ge(n_steps, 5);
+	ck_assert_uint_eq(rig_closed(shutdown), 40);
+	for (int i = 0; i < 40; i++)
+		peer_end(&peers[i]);
+}
+END_TEST
+
 START_TEST(listeners_that_fit_are_described_alike)
 {
 	static char name[] = "another";
@@ -282,6 +306,7 @@ TCase *moving_tests(void)
 	tcase_add_loop_test(tcase, a_module_can_keep_a_connection, 0, 2);
 	tcase_add_test(tcase, a_module_that_does_not_take_a_connection_ends_it);
 	tcase_add_loop_test(tcase, a_message_that_is_not_understood_ends_its_connection, 0, 3);
+	tcase_add_test(tcase, connections_that_do_not_move_go_one_after_the_other);
 	tcase_add_test(tcase, listeners_that_fit_are_described_alike);
 	return tcase;
 }
