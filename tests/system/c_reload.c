@@ -168,7 +168,7 @@ START_TEST(connections_that_cannot_move_are_closed_in_order)
 		client_ping(fds[i], "before");
 	}
 	reload(daemon);
-	ck_assert_uint_eq(daemon_n_logged(daemon, "module 'probe': draining"), run_workers(_i));
+	WAIT_FOR(daemon_n_logged(daemon, "module 'probe': draining") == run_workers(_i));
 	expect_all_served(port);
 	for (int i = 0; i < N_CLIENTS; i++) {
 		client_expect_eof(fds[i]);
