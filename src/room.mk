@@ -17,4 +17,4 @@ runneld_LDADD = \
 	src/wire/libwire.a \
 	src/settings/libsettings.a \
 	src/base/libbase.a \
-	$(CONFUSE_LIBS) $(EV_LIBS)
+	$(CONFUSE_LIBS) $(JANSSON_LIBS) $(EV_LIBS)

@@ -523,6 +523,19 @@ static const char *state_name(const struct slot *slot)
 	return is_stale(slot) ? "stale" : names[slot->state];
 }
 
+void crew_view(const struct crew *crew, unsigned int index, struct crew_view *view)
+{
+	const struct slot *slot = &crew->slots[index];
+	const struct process *process = &slot->process;
+
+	*view = (struct crew_view){ .state = state_name(slot), .is_broken = slot->is_broken };
+	if (!process_is_running(process))
+		return;
+	view->pid = process->pid;
+	view->up_ms = clock_ms() - process->started_ms;
+	view->n_open = counters_open(&process->seat->counters);
+}
+
 static void log_slowest(const struct slot *slot, char *text, size_t size)
 {
 	const struct settings *settings = slot->crew->config.settings;

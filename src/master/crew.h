@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 #include "master/pages.h"
@@ -56,6 +57,17 @@ unsigned int crew_n_failed(const struct crew *crew);
 
 /* Slots that crash so often that they are left alone for a while. */
 unsigned int crew_n_broken(const struct crew *crew);
+
+/* What there is to say of a slot. */
+struct crew_view {
+	const char *state; /* starting, ready, stale, draining, waiting, failed or ended */
+	pid_t pid;         /* 0: no process */
+	uint64_t up_ms;    /* of the process */
+	uint64_t n_open;   /* connections of the process */
+	bool is_broken;
+};
+
+void crew_view(const struct crew *crew, unsigned int slot, struct crew_view *view);
 
 /*
  * A descriptor for the worker in a slot, which takes connections of an earlier generation from

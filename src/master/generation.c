@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "master/control.h"
 #include "master/generation.h"
 #include "worker/limits.h"
 
@@ -20,6 +21,8 @@ enum status generation_new(uint32_t number, const char *conf_path, char *conf_te
 		generation->settings->workers = n_workers;
 	if (status == STATUS_OK)
 		status = limits_apply(generation->settings, why);
+	if (status == STATUS_OK)
+		status = control_check(generation->settings, why);
 	if (status == STATUS_OK) {
 		*result = generation;
 		return STATUS_OK;

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/streams.h"
 #include "master/checker.h"
+#include "master/control.h"
 #include "master/detach.h"
 #include "master/inheritance.h"
 #include "master/master.h"
@@ -21,6 +23,7 @@
 #include "master/pid_file.h"
 #include "master/sockets.h"
 #include "master/succession.h"
+#include "master/summary.h"
 #include "master/upgrade.h"
 #include "settings/settings.h"
 #include "worker/channel.h"
@@ -48,7 +51,12 @@ struct master {
 	ev_io old_io;            /* on its channel */
 	char *pid_file;          /* of the first conf; NULL: none; owned */
 	int pid_fd;              /* -1: none is held */
-	char *log;               /* where the log goes; owned */
+	char *control_socket;    /* of the first conf; NULL: none; owned, like the group */
+	char *control_group;
+	struct control *control;           /* NULL: there is none, or not yet */
+	struct control_request *upgrading; /* asked for the upgrade; NULL: a signal did */
+	uint64_t started_ms;
+	char *log; /* where the log goes; owned */
 	enum log_level log_level;
 	enum log_format log_format;
 	ev_signal signals[MAX_SIGNALS];
@@ -136,12 +144,24 @@ static enum status take_pid_file(struct master *master, struct reason *why)
 	return pid_file_open(master->pid_file, &master->pid_fd, why);
 }
 
+static enum status open_control(struct master *master, struct reason *why);
+
+/* What only one daemon can have. */
+static enum status take_all(struct master *master, struct reason *why)
+{
+	if (take_pid_file(master, why) != STATUS_OK)
+		return STATUS_INVALID;
+	return open_control(master, why);
+}
+
 /* What only one daemon can have is taken once; the new master of an upgrade has to wait for it. */
 static enum status prepare_first(
     struct master *master, const struct settings *settings, struct reason *why)
 {
 	master->pid_file = must_strdup(settings->pid_file);
-	return master->old.channel >= 0 ? STATUS_OK : take_pid_file(master, why);
+	master->control_socket = must_strdup(settings->control_socket);
+	master->control_group = must_strdup(settings->control_group);
+	return master->old.channel >= 0 ? STATUS_OK : take_all(master, why);
 }
 
 static bool is_same(const char *a, const char *b)
@@ -160,6 +180,9 @@ static enum status prepare(const struct settings *settings, struct reason *why, 
 		return prepare_first(master, settings, why);
 	if (!is_same(master->pid_file, settings->pid_file))
 		log_warn("pid-file: another one is used from the next start on");
+	if (!is_same(master->control_socket, settings->control_socket) ||
+	    !is_same(master->control_group, settings->control_group))
+		log_warn("control-socket, control-group: they change with the next start");
 	return STATUS_OK;
 }
 
@@ -248,7 +271,7 @@ static void on_old(struct ev_loop *loop, ev_io *io, int revents)
 	if (channel_receive(io->fd, &message, &passed) == CHANNEL_NOTHING)
 		return;
 	ev_io_stop(loop, io);
-	if (take_pid_file(master, &why) != STATUS_OK)
+	if (take_all(master, &why) != STATUS_OK)
 		fail(master, why.text);
 	else if (succession_is_busy(master->succession))
 		succession_commit(master->succession);
@@ -279,6 +302,9 @@ static void on_upgraded(const int ends[], unsigned int n, void *arg)
 
 	master->upgrade = NULL;
 	master->phase = PHASE_LEAVING;
+	if (master->upgrading != NULL)
+		control_answer(master->upgrading, NULL);
+	master->upgrading = NULL;
 	succession_drain(master->succession, ends, n);
 	sockets_destroy(&master->sockets);
 	end_if_empty(master);
@@ -293,9 +319,14 @@ static void on_not_upgraded(const struct reason *why, void *arg)
 	log_error("upgrade failed, pid %d goes on: %s", (int)getpid(), why->text);
 	if (master->pid_fd < 0 && take_pid_file(master, &pid_why) != STATUS_OK)
 		log_error("%s", pid_why.text);
+	if (master->control != NULL && control_reclaim(master->control, &pid_why) != STATUS_OK)
+		log_error("%s", pid_why.text);
+	if (master->upgrading != NULL)
+		control_fail(master->upgrading, "%s", why->text);
+	master->upgrading = NULL;
 }
 
-static void upgrade(struct master *master)
+static enum status begin_upgrade(struct master *master, struct reason *why)
 {
 	const struct generation *current = succession_current(master->succession);
 	struct upgrade_config config = {
@@ -311,17 +342,21 @@ static void upgrade(struct master *master)
 		.failed = on_not_upgraded,
 		.arg = master,
 	};
-	struct reason why = { "" };
 
 	if (master->phase != PHASE_SERVING || master->upgrade != NULL ||
-	    succession_is_busy(master->succession)) {
-		log_warn("no upgrade now: another change is not done yet");
-		return;
-	}
+	    succession_is_busy(master->succession))
+		return reason_set(why, "no upgrade now: another change is not done yet");
 	config.generation = current->number;
 	config.n_slots = current->settings->workers;
-	master->upgrade = upgrade_start(&config, &why);
-	if (master->upgrade == NULL)
+	master->upgrade = upgrade_start(&config, why);
+	return master->upgrade != NULL ? STATUS_OK : STATUS_INVALID;
+}
+
+static void upgrade(struct master *master)
+{
+	struct reason why = { "" };
+
+	if (begin_upgrade(master, &why) != STATUS_OK)
 		log_error("%s", why.text);
 }
 
@@ -341,12 +376,21 @@ static void on_quit(struct master *master)
 		stop(master, 0);
 }
 
+static void reload(struct master *master, succession_done_f *done, void *arg)
+{
+	static const struct reason busy = { "no reload now: another change is not done yet" };
+
+	if (master->phase == PHASE_SERVING && master->upgrade == NULL)
+		succession_reload(master->succession, done, arg);
+	else if (done != NULL)
+		done(&busy, arg);
+	else
+		log_warn("%s", busy.text);
+}
+
 static void on_reload(struct master *master)
 {
-	if (master->phase != PHASE_SERVING || master->upgrade != NULL)
-		log_warn("no reload now: another change is not done yet");
-	else
-		succession_reload(master->succession, NULL, NULL);
+	reload(master, NULL, NULL);
 }
 
 static void on_more(struct master *master)
@@ -367,6 +411,7 @@ static void on_status(struct master *master)
 /* SIGRTMIN is not a constant. */
 struct signal_row {
 	int number;
+	const char *verb; /* of the control socket that does the same and ends the daemon */
 	const char *name;
 	void (*act)(struct master *master);
 };
@@ -374,14 +419,14 @@ struct signal_row {
 static const struct signal_row *signal_rows(size_t *n)
 {
 	static struct signal_row rows[] = {
-		{ SIGTERM, "TERM: stop", on_stop },
-		{ SIGINT, "INT: stop at once", stop_now },
-		{ SIGQUIT, "QUIT: stop when all connections are closed", on_quit },
-		{ SIGHUP, "HUP: reload", on_reload },
-		{ SIGUSR2, "USR2: upgrade", upgrade },
-		{ SIGTTIN, "TTIN: a worker more", on_more },
-		{ SIGTTOU, "TTOU: a worker less", on_less },
-		{ 0, "RTMIN: status", on_status },
+		{ SIGTERM, "stop", "TERM: stop", on_stop },
+		{ SIGINT, "fast-stop", "INT: stop at once", stop_now },
+		{ SIGQUIT, "quit", "QUIT: stop when all connections are closed", on_quit },
+		{ SIGHUP, NULL, "HUP: reload", on_reload },
+		{ SIGUSR2, NULL, "USR2: upgrade", upgrade },
+		{ SIGTTIN, NULL, "TTIN: a worker more", on_more },
+		{ SIGTTOU, NULL, "TTOU: a worker less", on_less },
+		{ 0, NULL, "RTMIN: status", on_status },
 	};
 
 	*n = sizeof(rows) / sizeof(rows[0]);
@@ -403,6 +448,111 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int revents)
 		log_info("signal %s", rows[i].name);
 		rows[i].act(master);
 	}
+}
+
+static void end_by_verb(struct control_request *request, void *arg)
+{
+	const char *verb = control_request_verb(request);
+	size_t n;
+	const struct signal_row *rows = signal_rows(&n);
+
+	control_answer_at_end(request);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].verb != NULL && strcmp(rows[i].verb, verb) == 0)
+			rows[i].act(arg);
+	}
+}
+
+struct reload_request {
+	struct master *master;
+	struct control_request *request;
+};
+
+static void on_reload_done(const struct reason *why, void *arg)
+{
+	struct reload_request *reload = arg;
+	const struct generation *current = succession_current(reload->master->succession);
+
+	if (why != NULL)
+		control_fail(reload->request, "%s", why->text);
+	else
+		control_answer(reload->request,
+		    json_pack("{sI}", "generation", (json_int_t)current->number));
+	free(reload);
+}
+
+static void reload_by_verb(struct control_request *request, void *arg)
+{
+	struct reload_request *waiting = must_alloc(1, sizeof(*waiting));
+
+	waiting->master = arg;
+	waiting->request = request;
+	reload(arg, on_reload_done, waiting);
+}
+
+static void upgrade_by_verb(struct control_request *request, void *arg)
+{
+	struct master *master = arg;
+	struct reason why = { "" };
+
+	if (begin_upgrade(master, &why) == STATUS_OK)
+		master->upgrading = request;
+	else
+		control_fail(request, "%s", why.text);
+}
+
+static void tell_status(struct control_request *request, void *arg)
+{
+	static const char *const phases[] = {
+		[PHASE_STARTING] = "starting",
+		[PHASE_SERVING] = "serving",
+		[PHASE_LEAVING] = "leaving",
+		[PHASE_STOPPING] = "stopping",
+		[PHASE_STOPPING_NOW] = "stopping",
+	};
+	const struct master *master = arg;
+	const struct summary summary = {
+		.phase = phases[master->phase],
+		.conf_path = master->conf_path,
+		.up_ms = clock_ms() - master->started_ms,
+		.generation = succession_current(master->succession),
+		.pages = &master->pages,
+	};
+
+	control_answer(request, summary_to_json(&summary));
+}
+
+static void tell_version(struct control_request *request, void *arg)
+{
+	(void)arg;
+	control_answer(request, json_pack("{ss}", "version", PACKAGE_VERSION));
+}
+
+static const struct control_verb verbs[] = {
+	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
+	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
+	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload_by_verb },
+	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL,
+	    upgrade_by_verb },
+	{ "stop", "stop gracefully, within drain-timeout", CONTROL_FULL, NULL, end_by_verb },
+	{ "quit", "stop when all connections are closed", CONTROL_FULL, NULL, end_by_verb },
+	{ "fast-stop", "stop at once", CONTROL_FULL, NULL, end_by_verb },
+};
+
+/* Of the old master, if there is one, the socket is taken over. */
+static enum status open_control(struct master *master, struct reason *why)
+{
+	const struct control_config config = {
+		.loop = master->loop,
+		.path = master->control_socket,
+		.group = master->control_group,
+		.is_taking_over = master->old.channel >= 0,
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.arg = master,
+	};
+
+	return config.path == NULL ? STATUS_OK : control_open(&config, &master->control, why);
 }
 
 static void watch_signals(struct master *master)
@@ -432,6 +582,7 @@ static void forget(void *arg)
 	for (size_t i = 0; i < n; i++)
 		ev_signal_stop(master->loop, &master->signals[i]);
 	ev_io_stop(master->loop, &master->old_io);
+	control_forget(master->control);
 	upgrade_forget(master->upgrade);
 	succession_forget(master->succession);
 	detach_forget();
@@ -536,6 +687,10 @@ static void release(struct master *master)
 	if (master->pid_fd >= 0)
 		pid_file_remove(master->pid_file, master->pid_fd);
 	free(master->pid_file);
+	/* Who waits for the end is told of it when all else is done. */
+	control_close(&master->control);
+	free(master->control_socket);
+	free(master->control_group);
 	free(master->log);
 	free(master->conf_path);
 	free(master->program);
@@ -545,7 +700,12 @@ static void release(struct master *master)
 
 int master_run(const struct master_options *options)
 {
-	struct master master = { .options = options, .pid_fd = -1, .old = { .channel = -1 } };
+	struct master master = {
+		.options = options,
+		.pid_fd = -1,
+		.old = { .channel = -1 },
+		.started_ms = clock_ms(),
+	};
 
 	if (set_up(&master)) {
 		serve(&master);

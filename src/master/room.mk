@@ -1,6 +1,10 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/checker.c src/master/checker.h \
+	src/master/control.c src/master/control.h \
+	src/master/control_client.c src/master/control_client.h \
+	src/master/control_peer.c src/master/control_peer.h \
+	src/master/control_socket.c src/master/control_socket.h \
 	src/master/crew.c src/master/crew.h \
 	src/master/detach.c src/master/detach.h \
 	src/master/generation.c src/master/generation.h \
@@ -9,7 +13,20 @@ src_master_libmaster_a_SOURCES = \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
 	src/master/process.c src/master/process.h \
+	src/master/request.c src/master/request.h \
 	src/master/sockets.c src/master/sockets.h \
 	src/master/succession.c src/master/succession.h \
+	src/master/summary.c src/master/summary.h \
 	src/master/upgrade.c src/master/upgrade.h
-src_master_libmaster_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
+src_master_libmaster_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-master
+TESTS += tests/unit/test-master
+tests_unit_test_master_SOURCES = \
+	tests/unit/test_master.c tests/unit/test_master.h \
+	tests/unit/test_master_control.c
+tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_master_LDADD = src/master/libmaster.a src/base/libbase.a \
+	$(JANSSON_LIBS) $(EV_LIBS) $(CHECK_LIBS)
+endif

@@ -50,6 +50,8 @@ void settings_destroy(struct settings **settings)
 	free(gone->modules);
 	free(gone->listeners);
 	free(gone->pid_file);
+	free(gone->control_socket);
+	free(gone->control_group);
 	free(gone->module_dir);
 	free(gone->log);
 	free(gone);

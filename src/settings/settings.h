@@ -69,6 +69,8 @@ struct settings {
 	uint32_t workers; /* at least 1; "auto" is resolved to the number of CPUs this process
 			     may use */
 	char *pid_file;   /* NULL: none */
+	char *control_socket; /* NULL: none */
+	char *control_group;  /* empty: none */
 	char *module_dir;
 	char *log;
 	enum log_level log_level;

@@ -4,6 +4,7 @@ SYSTEM_TESTS = \
 	tests/system/a_wire \
 	tests/system/b_conf \
 	tests/system/b_start \
+	tests/system/c_control \
 	tests/system/c_process \
 	tests/system/c_reload \
 	tests/system/c_upgrade \
@@ -50,6 +51,10 @@ tests_system_b_conf_LDADD = $(SYSTEM_LDADD)
 tests_system_b_start_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_b_start_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_b_start_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_control_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_control_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_control_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_process_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_process_CFLAGS = $(SYSTEM_CFLAGS)

@@ -100,6 +100,8 @@ START_TEST(defaults_are_in_force)
 	const struct listen_settings *listener = &settings->listeners[0];
 
 	ck_assert_ptr_null(settings->pid_file);
+	ck_assert_ptr_null(settings->control_socket);
+	ck_assert_str_eq(settings->control_group, "");
 	ck_assert_str_eq(settings->module_dir, MODULE_DIR);
 	ck_assert_str_eq(settings->log, "stderr");
 	ck_assert_int_eq(settings->log_level, LOG_LEVEL_INFO);
@@ -136,6 +138,7 @@ END_TEST
 /* Every option with a value that is not its default. */
 static const char full[] =
     "workers = 7\npid-file = \"/run/r.pid\"\nmodule-dir = /opt/modules\nlog = /var/log/r.log\n"
+    "control-socket = /run/c.sock\ncontrol-group = adm\n"
     "log-level = debug\nlog-format = json\ndrain-timeout = 5m\nworker-send-memory = 1G\n"
     "module c10k { path = \"/opt/a b/c10k.so\" }\n"
     "module echo { }\n"
@@ -157,6 +160,8 @@ START_TEST(every_option_is_kept)
 
 	ck_assert_uint_eq(settings->workers, 7);
 	ck_assert_str_eq(settings->pid_file, "/run/r.pid");
+	ck_assert_str_eq(settings->control_socket, "/run/c.sock");
+	ck_assert_str_eq(settings->control_group, "adm");
 	ck_assert_str_eq(settings->module_dir, "/opt/modules");
 	ck_assert_str_eq(settings->log, "/var/log/r.log");
 	ck_assert_int_eq(settings->log_level, LOG_LEVEL_DEBUG);
@@ -523,6 +528,8 @@ START_TEST(dump_shows_every_option)
 
 	ck_assert_str_eq(text, "workers = 3\n"
 			       "pid-file = \"\"\n"
+			       "control-socket = \"\"\n"
+			       "control-group = \"\"\n"
 			       "module-dir = \"" MODULE_DIR "\"\n"
 			       "log = \"stderr\"\n"
 			       "log-level = info\n"

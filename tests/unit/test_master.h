@@ -1,0 +1,13 @@
+/*
+ * master: the parts that can be tested without a daemon.
+ */
+#ifndef RUNNEL_TESTS_UNIT_TEST_MASTER_H
+#define RUNNEL_TESTS_UNIT_TEST_MASTER_H
+
+#include <check.h>
+
+TCase *request_tests(void);
+TCase *control_tests(void);
+TCase *control_socket_tests(void);
+
+#endif
