@@ -68,6 +68,31 @@ enum status pid_file_open(const char *path, int *result, struct reason *why)
 	return STATUS_OK;
 }
 
+enum status pid_file_holder(const char *path, pid_t *pid, struct reason *why)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	enum status status = STATUS_OK;
+
+	*pid = 0;
+	if (fd < 0)
+		return errno == ENOENT ? STATUS_OK
+				       : reason_set(why, "cannot open pid file %s: %s", path,
+					     strerror(errno));
+	if (fcntl(fd, F_GETLK, &whole) < 0)
+		status = reason_set(
+		    why, "cannot ask who holds pid file %s: %s", path, strerror(errno));
+	else if (whole.l_type != F_UNLCK && whole.l_pid <= 0)
+		status = reason_set(why,
+		    "pid file %s: its holder cannot be seen from here; is it in another "
+		    "container?",
+		    path);
+	else if (whole.l_type != F_UNLCK)
+		*pid = whole.l_pid;
+	close(fd);
+	return status;
+}
+
 void pid_file_remove(const char *path, int fd)
 {
 	unlink(path);

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
+	src/master/call.c src/master/call.h \
 	src/master/checker.c src/master/checker.h \
 	src/master/control.c src/master/control.h \
 	src/master/control_client.c src/master/control_client.h \
@@ -8,12 +9,15 @@ src_master_libmaster_a_SOURCES = \
 	src/master/crew.c src/master/crew.h \
 	src/master/detach.c src/master/detach.h \
 	src/master/generation.c src/master/generation.h \
+	src/master/holder.c src/master/holder.h \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/master.c src/master/master.h \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
 	src/master/process.c src/master/process.h \
 	src/master/request.c src/master/request.h \
+	src/master/send.c src/master/send.h \
+	src/master/show.c src/master/show.h \
 	src/master/sockets.c src/master/sockets.h \
 	src/master/succession.c src/master/succession.h \
 	src/master/summary.c src/master/summary.h \

@@ -13,6 +13,7 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/module_options.c src/settings/module_options.h \
 	src/settings/options.c src/settings/options.h \
 	src/settings/outline.c src/settings/outline.h \
+	src/settings/peek.c src/settings/peek.h \
 	src/settings/scan.c src/settings/scan.h \
 	src/settings/settings.c src/settings/settings.h \
 	src/settings/value.c src/settings/value.h
@@ -25,6 +26,7 @@ TESTS += tests/unit/test-settings
 tests_unit_test_settings_SOURCES = \
 	tests/unit/test_settings.c \
 	tests/unit/settings_bad.c \
+	tests/unit/settings_peek.c \
 	tests/unit/settings_offer.c tests/unit/settings_offer.h
 tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)
 tests_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

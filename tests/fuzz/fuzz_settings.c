@@ -1,7 +1,7 @@
 /*
  * Fuzz the conf: any text is loaded or refused with a reason, what is loaded dumps
- * to a text that loads to the same, and libconfuse sees the sections and keys that
- * the outline has seen.
+ * to a text that loads to the same, libconfuse sees the sections and keys that the
+ * outline has seen, and of a good conf a peek sees what the loader does.
  */
 #include "config.h"
 
@@ -16,6 +16,7 @@
 
 #include "settings/conf.h"
 #include "settings/outline.h"
+#include "settings/peek.h"
 #include "settings/settings.h"
 
 static const struct rnl_option offered[] = {
@@ -121,6 +122,28 @@ static void check_outline(char *text)
 	outline_destroy(&outline);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* settings: NULL, the text is refused. */
+static void check_peek(const char *text, const struct settings *settings)
+{
+	struct reason why = { "" };
+	struct peek peek;
+	enum status status = peek_read("conf", text, &peek, &why);
+
+	CHECK((status == STATUS_OK) == (why.text[0] == '\0'));
+	if (settings != NULL) {
+		CHECK(status == STATUS_OK);
+		CHECK(is_same(peek.control_socket, settings->control_socket));
+		CHECK(is_same(peek.pid_file, settings->pid_file));
+		CHECK(peek.drain_timeout_ms == settings->drain_timeout_ms);
+	}
+	peek_free(&peek);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_dump(settings, find);
 		check_dump(settings, NULL);
 	}
+	check_peek(text, settings);
 	settings_destroy(&settings);
 	check_outline(text);
 	free(text);

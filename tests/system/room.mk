@@ -7,6 +7,7 @@ SYSTEM_TESTS = \
 	tests/system/c_control \
 	tests/system/c_process \
 	tests/system/c_reload \
+	tests/system/c_send \
 	tests/system/c_upgrade \
 	tests/system/c_watchdog \
 	tests/system/d_limits \
@@ -71,6 +72,10 @@ tests_system_c_upgrade_LDADD = $(SYSTEM_LDADD)
 tests_system_c_watchdog_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_watchdog_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_watchdog_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_send_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_send_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_send_LDADD = $(SYSTEM_LDADD)
 
 tests_system_d_limits_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_d_limits_CFLAGS = $(SYSTEM_CFLAGS)

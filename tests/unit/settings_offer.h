@@ -32,4 +32,7 @@ void refuse(const char *text, const char *reason);
 /* In settings_bad.c. */
 TCase *settings_bad_case(void);
 
+/* In settings_peek.c. */
+TCase *settings_peek_case(void);
+
 #endif

@@ -710,6 +710,7 @@ int main(void)
 	tcase_add_test(below, table_is_in_order);
 	add_good(suite);
 	suite_add_tcase(suite, settings_bad_case());
+	suite_add_tcase(suite, settings_peek_case());
 	file = add_case(suite, "file");
 	tcase_add_checked_fixture(file, make_folder, remove_folder);
 	tcase_add_test(file, file_is_loaded);

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "master/call.h"
+
+/* A daemon that does not accept for so long is stuck. */
+#define CONNECT_LIMIT_S 10
+
+/* More than any answer has. */
+#define MAX_ANSWER_BYTES (16u * 1024u * 1024u)
+
+static enum call_result fail(enum call_result result, struct reason *why, const char *path)
+{
+	reason_set(why, "control socket %s: %s", path, strerror(errno));
+	return result;
+}
+
+enum call_result call_open(struct call *call, const char *path, struct reason *why)
+{
+	const struct timeval limit = { .tv_sec = CONNECT_LIMIT_S };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	call->fd = -1;
+	call->pid = 0;
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return fail(CALL_FAILED, why, path);
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	call->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* The limit is also one of the connect. */
+	if (call->fd < 0 ||
+	    setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return fail(CALL_FAILED, why, path);
+	if (connect(call->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return fail(errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED
+				? CALL_NOBODY
+				: CALL_FAILED,
+		    why, path);
+	if (getsockopt(call->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+		call->pid = peer.pid;
+	return CALL_ANSWERED;
+}
+
+struct line {
+	char *text; /* owned */
+	size_t len, size;
+};
+
+static bool make_room(struct line *line)
+{
+	size_t size = line->size == 0 ? 4096 : line->size * 2;
+	char *text;
+
+	if (line->len < line->size)
+		return true;
+	text = size <= MAX_ANSWER_BYTES ? realloc(line->text, size) : NULL;
+	if (text == NULL)
+		return false;
+	line->text = text;
+	line->size = size;
+	return true;
+}
+
+static bool await_input(int fd, uint64_t deadline_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now_ms = clock_ms(), rest_ms;
+
+		if (now_ms >= deadline_ms)
+			return false;
+		rest_ms = deadline_ms - now_ms;
+		if (poll(&poll_fd, 1, rest_ms < INT_MAX ? (int)rest_ms : INT_MAX) > 0)
+			return true;
+	}
+}
+
+static enum call_result read_line(
+    int fd, uint64_t deadline_ms, struct line *line, struct reason *why)
+{
+	uint64_t begin_ms = clock_ms();
+
+	while (line->len == 0 || line->text[line->len - 1] != '\n') {
+		ssize_t n;
+
+		if (!make_room(line)) {
+			reason_set(why, "there is no memory for the answer");
+			return CALL_FAILED;
+		}
+		if (!await_input(fd, deadline_ms)) {
+			reason_set(why, "no answer in %llu s",
+			    (unsigned long long)(deadline_ms - begin_ms) / 1000);
+			return CALL_FAILED;
+		}
+		n = recv(fd, line->text + line->len, line->size - line->len, 0);
+		if (n > 0) {
+			line->len += (size_t)n;
+		} else if (n == 0 || errno != EINTR) {
+			reason_set(why, "the daemon has ended without an answer");
+			return CALL_ENDED;
+		}
+	}
+	return CALL_ANSWERED;
+}
+
+static enum call_result judge(const struct line *line, json_t **answer, struct reason *why)
+{
+	json_t *root = json_loadb(line->text, line->len, 0, NULL);
+	const char *error = json_string_value(json_object_get(root, "error"));
+
+	if (json_is_true(json_object_get(root, "ok"))) {
+		*answer = root;
+		return CALL_ANSWERED;
+	}
+	reason_set(why, "%s", error != NULL ? error : "the answer is none of runneld's");
+	json_decref(root);
+	return CALL_FAILED;
+}
+
+enum call_result call_ask(struct call *call, const char *verb, uint64_t deadline_ms,
+    json_t **answer, struct reason *why)
+{
+	struct line line = { NULL, 0, 0 };
+	char request[64];
+	int len = snprintf(request, sizeof(request), "{\"verb\":\"%s\"}\n", verb);
+	enum call_result result;
+
+	*answer = NULL;
+	/* Who is sent away may have been told why already: so read, whatever comes of it. */
+	if (send(call->fd, request, (size_t)len, MSG_NOSIGNAL) < 0 && errno != EPIPE) {
+		reason_set(why, "cannot send: %s", strerror(errno));
+		return CALL_FAILED;
+	}
+	result = read_line(call->fd, deadline_ms, &line, why);
+	if (result == CALL_ANSWERED)
+		result = judge(&line, answer, why);
+	free(line.text);
+	return result;
+}
+
+void call_close(struct call *call)
+{
+	if (call->fd >= 0)
+		close(call->fd);
+	call->fd = -1;
+}
