@@ -1,9 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <ev.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,55 +12,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/streams.h"
-#include "master/checker.h"
-#include "master/control.h"
 #include "master/detach.h"
-#include "master/inheritance.h"
-#include "master/master.h"
-#include "master/pages.h"
 #include "master/pid_file.h"
-#include "master/sockets.h"
-#include "master/succession.h"
-#include "master/summary.h"
-#include "master/upgrade.h"
-#include "settings/settings.h"
+#include "master/state.h"
 #include "worker/channel.h"
-
-enum phase {
-	PHASE_STARTING,
-	PHASE_SERVING,
-	PHASE_LEAVING, /* another master serves; the workers drain */
-	PHASE_STOPPING,
-	PHASE_STOPPING_NOW,
-};
-
-#define MAX_SIGNALS 16
-
-struct master {
-	const struct master_options *options;
-	char *conf_path; /* absolute; owned, like the program's */
-	char *program;   /* absolute */
-	struct ev_loop *loop;
-	struct pages pages;
-	struct sockets *sockets;
-	struct succession *succession;
-	struct upgrade *upgrade; /* another binary is being started; NULL: none */
-	struct inheritance old;  /* this is the other binary; old.channel -1: it is not */
-	ev_io old_io;            /* on its channel */
-	char *pid_file;          /* of the first conf; NULL: none; owned */
-	int pid_fd;              /* -1: none is held */
-	char *control_socket;    /* of the first conf; NULL: none; owned, like the group */
-	char *control_group;
-	struct control *control;           /* NULL: there is none, or not yet */
-	struct control_request *upgrading; /* asked for the upgrade; NULL: a signal did */
-	uint64_t started_ms;
-	char *log; /* where the log goes; owned */
-	enum log_level log_level;
-	enum log_format log_format;
-	ev_signal signals[MAX_SIGNALS];
-	enum phase phase;
-	int exit_status;
-};
 
 /* Say it in the log and, while somebody waits for the start, on standard error. */
 static void complain(const struct master *master, const char *text)
@@ -72,35 +25,11 @@ static void complain(const struct master *master, const char *text)
 		fprintf(stderr, "runneld: %s\n", text);
 }
 
-static void end_if_empty(struct master *master)
-{
-	if (succession_is_empty(master->succession))
-		ev_break(master->loop, EVBREAK_ALL);
-}
-
-static void stop(struct master *master, uint32_t limit_ms)
-{
-	master->phase = PHASE_STOPPING;
-	upgrade_cancel(&master->upgrade);
-	succession_stop(master->succession, limit_ms);
-	end_if_empty(master);
-}
-
-static void stop_now(struct master *master)
-{
-	if (master->phase == PHASE_STOPPING_NOW)
-		return;
-	master->phase = PHASE_STOPPING_NOW;
-	upgrade_cancel(&master->upgrade);
-	succession_stop_now(master->succession);
-	end_if_empty(master);
-}
-
 static void fail(struct master *master, const char *text)
 {
 	complain(master, text);
 	master->exit_status = 1;
-	stop_now(master);
+	order_fast_stop(master);
 }
 
 /* -v overrules the conf; in the background there is no standard error. */
@@ -137,21 +66,19 @@ static enum status move_log(
 	return STATUS_OK;
 }
 
-static enum status take_pid_file(struct master *master, struct reason *why)
+enum status master_take_pid_file(struct master *master, struct reason *why)
 {
 	if (master->pid_file == NULL)
 		return STATUS_OK;
 	return pid_file_open(master->pid_file, &master->pid_fd, why);
 }
 
-static enum status open_control(struct master *master, struct reason *why);
-
 /* What only one daemon can have. */
 static enum status take_all(struct master *master, struct reason *why)
 {
-	if (take_pid_file(master, why) != STATUS_OK)
+	if (master_take_pid_file(master, why) != STATUS_OK)
 		return STATUS_INVALID;
-	return open_control(master, why);
+	return verbs_open(master, why);
 }
 
 /* What only one daemon can have is taken once; the new master of an upgrade has to wait for it. */
@@ -256,9 +183,19 @@ static void on_serving(void *arg)
 	detach_ready();
 }
 
+static void take_over(struct master *master)
+{
+	struct reason why = { "" };
+
+	if (take_all(master, &why) != STATUS_OK)
+		fail(master, why.text);
+	else
+		succession_commit(master->succession);
+}
+
 /*
- * The old master has let go of what only one can have, or it has died: then that
- * is free, too. Its pid file is there, and it may have come back to life with it.
+ * The old master has let go of what only one can have; or it has died, and this
+ * one goes on as at any start.
  */
 static void on_old(struct ev_loop *loop, ev_io *io, int revents)
 {
@@ -268,13 +205,23 @@ static void on_old(struct ev_loop *loop, ev_io *io, int revents)
 	int passed;
 
 	(void)revents;
-	if (channel_receive(io->fd, &message, &passed) == CHANNEL_NOTHING)
+	switch (channel_receive(io->fd, &message, &passed)) {
+	case CHANNEL_NOTHING:
 		return;
+	case CHANNEL_MESSAGE:
+		ev_io_stop(loop, io);
+		take_over(master);
+		return;
+	case CHANNEL_END:
+		break;
+	}
 	ev_io_stop(loop, io);
-	if (take_all(master, &why) != STATUS_OK)
+	close(master->old.channel);
+	master->old.channel = -1;
+	if (succession_is_ready(master->succession))
+		take_over(master);
+	else if (master->log != NULL && take_all(master, &why) != STATUS_OK)
 		fail(master, why.text);
-	else if (succession_is_busy(master->succession))
-		succession_commit(master->succession);
 }
 
 static void on_dead(void *arg)
@@ -284,290 +231,7 @@ static void on_dead(void *arg)
 
 static void on_empty(void *arg)
 {
-	end_if_empty(arg);
-}
-
-static void leave(void *arg)
-{
-	struct master *master = arg;
-
-	if (master->pid_fd >= 0)
-		close(master->pid_fd);
-	master->pid_fd = -1;
-}
-
-static void on_upgraded(const int ends[], unsigned int n, void *arg)
-{
-	struct master *master = arg;
-
-	master->upgrade = NULL;
-	master->phase = PHASE_LEAVING;
-	if (master->upgrading != NULL)
-		control_answer(master->upgrading, NULL);
-	master->upgrading = NULL;
-	succession_drain(master->succession, ends, n);
-	sockets_destroy(&master->sockets);
-	end_if_empty(master);
-}
-
-static void on_not_upgraded(const struct reason *why, void *arg)
-{
-	struct master *master = arg;
-	struct reason pid_why = { "" };
-
-	master->upgrade = NULL;
-	log_error("upgrade failed, pid %d goes on: %s", (int)getpid(), why->text);
-	if (master->pid_fd < 0 && take_pid_file(master, &pid_why) != STATUS_OK)
-		log_error("%s", pid_why.text);
-	if (master->control != NULL && control_reclaim(master->control, &pid_why) != STATUS_OK)
-		log_error("%s", pid_why.text);
-	if (master->upgrading != NULL)
-		control_fail(master->upgrading, "%s", why->text);
-	master->upgrading = NULL;
-}
-
-static enum status begin_upgrade(struct master *master, struct reason *why)
-{
-	const struct generation *current = succession_current(master->succession);
-	struct upgrade_config config = {
-		.loop = master->loop,
-		.program = master->program,
-		.conf_path = master->conf_path,
-		.is_foreground = master->options->is_foreground,
-		.is_verbose = master->options->is_verbose,
-		.pages = &master->pages,
-		.sockets = master->sockets,
-		.leave = leave,
-		.done = on_upgraded,
-		.failed = on_not_upgraded,
-		.arg = master,
-	};
-
-	if (master->phase != PHASE_SERVING || master->upgrade != NULL ||
-	    succession_is_busy(master->succession))
-		return reason_set(why, "no upgrade now: another change is not done yet");
-	config.generation = current->number;
-	config.n_slots = current->settings->workers;
-	master->upgrade = upgrade_start(&config, why);
-	return master->upgrade != NULL ? STATUS_OK : STATUS_INVALID;
-}
-
-static void upgrade(struct master *master)
-{
-	struct reason why = { "" };
-
-	if (begin_upgrade(master, &why) != STATUS_OK)
-		log_error("%s", why.text);
-}
-
-static void on_stop(struct master *master)
-{
-	const struct generation *current = succession_current(master->succession);
-
-	if (master->phase >= PHASE_LEAVING || current == NULL)
-		stop_now(master);
-	else
-		stop(master, current->settings->drain_timeout_ms);
-}
-
-static void on_quit(struct master *master)
-{
-	if (master->phase < PHASE_STOPPING)
-		stop(master, 0);
-}
-
-static void reload(struct master *master, succession_done_f *done, void *arg)
-{
-	static const struct reason busy = { "no reload now: another change is not done yet" };
-
-	if (master->phase == PHASE_SERVING && master->upgrade == NULL)
-		succession_reload(master->succession, done, arg);
-	else if (done != NULL)
-		done(&busy, arg);
-	else
-		log_warn("%s", busy.text);
-}
-
-static void on_reload(struct master *master)
-{
-	reload(master, NULL, NULL);
-}
-
-static void on_more(struct master *master)
-{
-	succession_resize(master->succession, 1);
-}
-
-static void on_less(struct master *master)
-{
-	succession_resize(master->succession, -1);
-}
-
-static void on_status(struct master *master)
-{
-	succession_log_status(master->succession);
-}
-
-/* SIGRTMIN is not a constant. */
-struct signal_row {
-	int number;
-	const char *verb; /* of the control socket that does the same and ends the daemon */
-	const char *name;
-	void (*act)(struct master *master);
-};
-
-static const struct signal_row *signal_rows(size_t *n)
-{
-	static struct signal_row rows[] = {
-		{ SIGTERM, "stop", "TERM: stop", on_stop },
-		{ SIGINT, "fast-stop", "INT: stop at once", stop_now },
-		{ SIGQUIT, "quit", "QUIT: stop when all connections are closed", on_quit },
-		{ SIGHUP, NULL, "HUP: reload", on_reload },
-		{ SIGUSR2, NULL, "USR2: upgrade", upgrade },
-		{ SIGTTIN, NULL, "TTIN: a worker more", on_more },
-		{ SIGTTOU, NULL, "TTOU: a worker less", on_less },
-		{ 0, NULL, "RTMIN: status", on_status },
-	};
-
-	*n = sizeof(rows) / sizeof(rows[0]);
-	rows[*n - 1].number = SIGRTMIN;
-	return rows;
-}
-
-static void on_signal(struct ev_loop *loop, ev_signal *watcher, int revents)
-{
-	struct master *master = watcher->data;
-	size_t n;
-	const struct signal_row *rows = signal_rows(&n);
-
-	(void)loop;
-	(void)revents;
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].number != watcher->signum)
-			continue;
-		log_info("signal %s", rows[i].name);
-		rows[i].act(master);
-	}
-}
-
-static void end_by_verb(struct control_request *request, void *arg)
-{
-	const char *verb = control_request_verb(request);
-	size_t n;
-	const struct signal_row *rows = signal_rows(&n);
-
-	control_answer_at_end(request);
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].verb != NULL && strcmp(rows[i].verb, verb) == 0)
-			rows[i].act(arg);
-	}
-}
-
-struct reload_request {
-	struct master *master;
-	struct control_request *request;
-};
-
-static void on_reload_done(const struct reason *why, void *arg)
-{
-	struct reload_request *reload = arg;
-	const struct generation *current = succession_current(reload->master->succession);
-
-	if (why != NULL)
-		control_fail(reload->request, "%s", why->text);
-	else
-		control_answer(reload->request,
-		    json_pack("{sI}", "generation", (json_int_t)current->number));
-	free(reload);
-}
-
-static void reload_by_verb(struct control_request *request, void *arg)
-{
-	struct reload_request *waiting = must_alloc(1, sizeof(*waiting));
-
-	waiting->master = arg;
-	waiting->request = request;
-	reload(arg, on_reload_done, waiting);
-}
-
-static void upgrade_by_verb(struct control_request *request, void *arg)
-{
-	struct master *master = arg;
-	struct reason why = { "" };
-
-	if (begin_upgrade(master, &why) == STATUS_OK)
-		master->upgrading = request;
-	else
-		control_fail(request, "%s", why.text);
-}
-
-static void tell_status(struct control_request *request, void *arg)
-{
-	static const char *const phases[] = {
-		[PHASE_STARTING] = "starting",
-		[PHASE_SERVING] = "serving",
-		[PHASE_LEAVING] = "leaving",
-		[PHASE_STOPPING] = "stopping",
-		[PHASE_STOPPING_NOW] = "stopping",
-	};
-	const struct master *master = arg;
-	const struct summary summary = {
-		.phase = phases[master->phase],
-		.conf_path = master->conf_path,
-		.up_ms = clock_ms() - master->started_ms,
-		.generation = succession_current(master->succession),
-		.pages = &master->pages,
-	};
-
-	control_answer(request, summary_to_json(&summary));
-}
-
-static void tell_version(struct control_request *request, void *arg)
-{
-	(void)arg;
-	control_answer(request, json_pack("{ss}", "version", PACKAGE_VERSION));
-}
-
-static const struct control_verb verbs[] = {
-	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
-	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
-	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload_by_verb },
-	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL,
-	    upgrade_by_verb },
-	{ "stop", "stop gracefully, within drain-timeout", CONTROL_FULL, NULL, end_by_verb },
-	{ "quit", "stop when all connections are closed", CONTROL_FULL, NULL, end_by_verb },
-	{ "fast-stop", "stop at once", CONTROL_FULL, NULL, end_by_verb },
-};
-
-/* Of the old master, if there is one, the socket is taken over. */
-static enum status open_control(struct master *master, struct reason *why)
-{
-	const struct control_config config = {
-		.loop = master->loop,
-		.path = master->control_socket,
-		.group = master->control_group,
-		.is_taking_over = master->old.channel >= 0,
-		.verbs = verbs,
-		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
-		.arg = master,
-	};
-
-	return config.path == NULL ? STATUS_OK : control_open(&config, &master->control, why);
-}
-
-static void watch_signals(struct master *master)
-{
-	static const int ignored[] = { SIGPIPE, SIGUSR1 };
-	size_t n;
-	const struct signal_row *rows = signal_rows(&n);
-
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
-	for (size_t i = 0; i < n; i++) {
-		ev_signal_init(&master->signals[i], on_signal, rows[i].number);
-		master->signals[i].data = master;
-		ev_signal_start(master->loop, &master->signals[i]);
-	}
+	master_end_if_empty(arg);
 }
 
 /*
@@ -576,11 +240,8 @@ static void watch_signals(struct master *master)
 static void forget(void *arg)
 {
 	struct master *master = arg;
-	size_t n;
 
-	signal_rows(&n);
-	for (size_t i = 0; i < n; i++)
-		ev_signal_stop(master->loop, &master->signals[i]);
+	signals_forget(master);
 	ev_io_stop(master->loop, &master->old_io);
 	control_forget(master->control);
 	upgrade_forget(master->upgrade);
@@ -668,7 +329,7 @@ static void serve(struct master *master)
 	};
 
 	master->succession = succession_new(&config, master->old.generation + 1);
-	watch_signals(master);
+	signals_watch(master);
 	ev_io_init(&master->old_io, on_old, master->old.channel, EV_READ);
 	if (master->old.channel >= 0)
 		ev_io_start(master->loop, &master->old_io);
@@ -716,78 +377,4 @@ int master_run(const struct master_options *options)
 	}
 	release(&master);
 	return master.exit_status;
-}
-
-struct check {
-	struct ev_loop *loop;
-	const char *conf_path;
-	bool is_printing;
-	int exit_status;
-};
-
-static void print_text(struct check *check, const char *text)
-{
-	fputs(text, stdout);
-	if (fflush(stdout) == 0)
-		return;
-	log_error("cannot print the conf: %s", strerror(errno));
-	check->exit_status = 1;
-}
-
-static void on_checked(char *text, const struct reason *why, void *arg)
-{
-	struct check *check = arg;
-	struct generation *generation = NULL;
-	struct reason limits_why = { "" };
-
-	ev_break(check->loop, EVBREAK_ALL);
-	if (text == NULL) {
-		log_error("%s", why->text);
-		check->exit_status = 1;
-		return;
-	}
-	if (check->is_printing)
-		print_text(check, text);
-	if (generation_new(1, check->conf_path, text, 0, &generation, &limits_why) !=
-	    STATUS_OK) {
-		log_error("%s", limits_why.text);
-		check->exit_status = 1;
-	} else if (!check->is_printing) {
-		log_info("%s: the conf and its modules are good", check->conf_path);
-	}
-	generation_destroy(&generation);
-}
-
-static void do_nothing(void *arg)
-{
-	(void)arg;
-}
-
-int master_check(const struct master_options *options, bool is_printing)
-{
-	struct check check = {
-		.loop = ev_default_loop(EVFLAG_AUTO),
-		.conf_path = options->conf_path,
-		.is_printing = is_printing,
-	};
-	const struct checker_config config = {
-		.loop = check.loop,
-		.conf_path = options->conf_path,
-		.done = on_checked,
-		.in_child = do_nothing,
-		.arg = &check,
-	};
-	struct reason why = { "" };
-
-	if (check.loop == NULL)
-		reason_set(&why, "libev has no usable backend: is LIBEV_FLAGS set?");
-	else if (checker_start(&config, &why) != NULL)
-		ev_run(check.loop, 0);
-	if (why.text[0] != '\0') {
-		log_error("%s", why.text);
-		check.exit_status = 1;
-	}
-	if (check.loop != NULL)
-		ev_loop_destroy(check.loop);
-	return check.exit_status;
 }

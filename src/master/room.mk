@@ -1,6 +1,7 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/call.c src/master/call.h \
+	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
 	src/master/control.c src/master/control.h \
 	src/master/control_client.c src/master/control_client.h \
@@ -12,16 +13,20 @@ src_master_libmaster_a_SOURCES = \
 	src/master/holder.c src/master/holder.h \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/master.c src/master/master.h \
+	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
 	src/master/process.c src/master/process.h \
 	src/master/request.c src/master/request.h \
 	src/master/send.c src/master/send.h \
 	src/master/show.c src/master/show.h \
+	src/master/signals.c \
 	src/master/sockets.c src/master/sockets.h \
+	src/master/state.h \
 	src/master/succession.c src/master/succession.h \
 	src/master/summary.c src/master/summary.h \
-	src/master/upgrade.c src/master/upgrade.h
+	src/master/upgrade.c src/master/upgrade.h \
+	src/master/verbs.c
 src_master_libmaster_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS)
 
 if HAVE_CHECK

@@ -65,6 +65,11 @@ bool succession_is_busy(const struct succession *succession)
 	return succession->checker != NULL || succession->next != NULL;
 }
 
+bool succession_is_ready(const struct succession *succession)
+{
+	return succession->is_ready;
+}
+
 const struct generation *succession_current(const struct succession *succession)
 {
 	return succession->current;

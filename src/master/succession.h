@@ -65,6 +65,9 @@ void succession_commit(struct succession *succession);
 /* Is a next generation being made? */
 bool succession_is_busy(const struct succession *succession);
 
+/* Does one wait for succession_commit()? */
+bool succession_is_ready(const struct succession *succession);
+
 /* The generation that serves; NULL: none yet. */
 const struct generation *succession_current(const struct succession *succession);
 

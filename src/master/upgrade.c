@@ -208,6 +208,24 @@ static _Noreturn void become_new(const struct upgrade_config *config, int channe
 	_exit(127);
 }
 
+/*
+ * The master's handlers would swallow a signal that comes to the child before it
+ * is another program: there, signals do again what they do by default.
+ */
+static pid_t fork_quietly(void)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	for (int number = 1; pid == 0 && number <= SIGRTMAX; number++)
+		signal(number, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
 static void watch(struct upgrade *upgrade, int channel, int voice)
 {
 	struct ev_loop *loop = upgrade->config.loop;
@@ -249,7 +267,7 @@ struct upgrade *upgrade_start(const struct upgrade_config *config, struct reason
 		close(channel[1]);
 		return NULL;
 	}
-	pid = fork();
+	pid = fork_quietly();
 	if (pid == 0)
 		become_new(config, channel[1], voice[1]);
 	close(channel[1]);

@@ -1,0 +1,143 @@
+/*
+ * What signals and requests can ask of the master.
+ */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "master/state.h"
+
+void master_end_if_empty(struct master *master)
+{
+	if (succession_is_empty(master->succession))
+		ev_break(master->loop, EVBREAK_ALL);
+}
+
+static void stop(struct master *master, uint32_t limit_ms)
+{
+	master->phase = PHASE_STOPPING;
+	upgrade_cancel(&master->upgrade);
+	succession_stop(master->succession, limit_ms);
+	master_end_if_empty(master);
+}
+
+void order_fast_stop(struct master *master)
+{
+	if (master->phase == PHASE_STOPPING_NOW)
+		return;
+	master->phase = PHASE_STOPPING_NOW;
+	upgrade_cancel(&master->upgrade);
+	succession_stop_now(master->succession);
+	master_end_if_empty(master);
+}
+
+void order_stop(struct master *master)
+{
+	const struct generation *current = succession_current(master->succession);
+
+	if (master->phase >= PHASE_LEAVING || current == NULL)
+		order_fast_stop(master);
+	else
+		stop(master, current->settings->drain_timeout_ms);
+}
+
+void order_quit(struct master *master)
+{
+	if (master->phase < PHASE_STOPPING)
+		stop(master, 0);
+}
+
+void order_reload(struct master *master, succession_done_f *done, void *arg)
+{
+	static const struct reason busy = { "no reload now: another change is not done yet" };
+
+	if (master->phase == PHASE_SERVING && master->upgrade == NULL)
+		succession_reload(master->succession, done, arg);
+	else if (done != NULL)
+		done(&busy, arg);
+	else
+		log_warn("%s", busy.text);
+}
+
+void order_resize(struct master *master, int by)
+{
+	succession_resize(master->succession, by);
+}
+
+static void leave(void *arg)
+{
+	struct master *master = arg;
+
+	if (master->pid_fd >= 0)
+		close(master->pid_fd);
+	master->pid_fd = -1;
+}
+
+static void on_upgraded(const int ends[], unsigned int n, void *arg)
+{
+	struct master *master = arg;
+
+	master->upgrade = NULL;
+	master->phase = PHASE_LEAVING;
+	if (master->upgrading != NULL)
+		control_answer(master->upgrading, NULL);
+	master->upgrading = NULL;
+	succession_drain(master->succession, ends, n);
+	sockets_destroy(&master->sockets);
+	master_end_if_empty(master);
+}
+
+static void on_not_upgraded(const struct reason *why, void *arg)
+{
+	struct master *master = arg;
+	struct reason pid_why = { "" };
+
+	master->upgrade = NULL;
+	log_error("upgrade failed, pid %d goes on: %s", (int)getpid(), why->text);
+	if (master->pid_fd < 0 && master_take_pid_file(master, &pid_why) != STATUS_OK)
+		log_error("%s", pid_why.text);
+	if (master->control != NULL && control_reclaim(master->control, &pid_why) != STATUS_OK)
+		log_error("%s", pid_why.text);
+	if (master->upgrading != NULL)
+		control_fail(master->upgrading, "%s", why->text);
+	master->upgrading = NULL;
+}
+
+static enum status begin_upgrade(struct master *master, struct reason *why)
+{
+	const struct generation *current = succession_current(master->succession);
+	struct upgrade_config config = {
+		.loop = master->loop,
+		.program = master->program,
+		.conf_path = master->conf_path,
+		.is_foreground = master->options->is_foreground,
+		.is_verbose = master->options->is_verbose,
+		.pages = &master->pages,
+		.sockets = master->sockets,
+		.leave = leave,
+		.done = on_upgraded,
+		.failed = on_not_upgraded,
+		.arg = master,
+	};
+
+	if (master->phase != PHASE_SERVING || master->upgrade != NULL ||
+	    succession_is_busy(master->succession))
+		return reason_set(why, "no upgrade now: another change is not done yet");
+	config.generation = current->number;
+	config.n_slots = current->settings->workers;
+	master->upgrade = upgrade_start(&config, why);
+	return master->upgrade != NULL ? STATUS_OK : STATUS_INVALID;
+}
+
+void order_upgrade(struct master *master, struct control_request *request)
+{
+	struct reason why = { "" };
+
+	if (begin_upgrade(master, &why) == STATUS_OK)
+		master->upgrading = request;
+	else if (request != NULL)
+		control_fail(request, "%s", why.text);
+	else
+		log_error("%s", why.text);
+}

@@ -1,0 +1,87 @@
+/*
+ * What the files of the master itself share: its state, and what can be asked of
+ * it by signals and over the control socket.
+ */
+#ifndef RUNNEL_MASTER_STATE_H
+#define RUNNEL_MASTER_STATE_H
+
+#include <ev.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "master/control.h"
+#include "master/inheritance.h"
+#include "master/master.h"
+#include "master/pages.h"
+#include "master/sockets.h"
+#include "master/succession.h"
+#include "master/upgrade.h"
+
+enum phase {
+	PHASE_STARTING,
+	PHASE_SERVING,
+	PHASE_LEAVING, /* another master serves; the workers drain */
+	PHASE_STOPPING,
+	PHASE_STOPPING_NOW,
+};
+
+#define MASTER_MAX_SIGNALS 16
+
+struct master {
+	const struct master_options *options;
+	char *conf_path; /* absolute; owned, like the program's */
+	char *program;   /* absolute */
+	struct ev_loop *loop;
+	struct pages pages;
+	struct sockets *sockets;
+	struct succession *succession;
+	struct upgrade *upgrade; /* another binary is being started; NULL: none */
+	struct inheritance old;  /* this is the other binary; old.channel -1: it is not */
+	ev_io old_io;            /* on its channel */
+	char *pid_file;          /* of the first conf; NULL: none; owned */
+	int pid_fd;              /* -1: none is held */
+	char *control_socket;    /* of the first conf; NULL: none; owned, like the group */
+	char *control_group;
+	struct control *control;           /* NULL: there is none, or not yet */
+	struct control_request *upgrading; /* asked for the upgrade; NULL: a signal did */
+	uint64_t started_ms;
+	char *log; /* where the log goes; owned */
+	enum log_level log_level;
+	enum log_format log_format;
+	ev_signal signals[MASTER_MAX_SIGNALS];
+	enum phase phase;
+	int exit_status;
+};
+
+/* master.c: take what only one daemon can have, or have it again. */
+enum status master_take_pid_file(struct master *master, struct reason *why) MUST_CHECK;
+
+/* orders.c: gracefully, within drain-timeout; asked for again, at once. */
+void order_stop(struct master *master);
+
+/* orders.c: gracefully, without limit. */
+void order_quit(struct master *master);
+
+/* orders.c: at once. */
+void order_fast_stop(struct master *master);
+
+/* orders.c: done as succession_reload() calls it, also when it cannot be done now. */
+void order_reload(struct master *master, succession_done_f *done, void *arg);
+
+/* orders.c: so many workers more, or less. */
+void order_resize(struct master *master, int by);
+
+/* orders.c: request waits for the end of it; NULL: a signal asked. */
+void order_upgrade(struct master *master, struct control_request *request);
+
+/* orders.c: end the loop if no worker is left. */
+void master_end_if_empty(struct master *master);
+
+/* signals.c */
+void signals_watch(struct master *master);
+void signals_forget(struct master *master);
+
+/* verbs.c: open the control socket, if there is to be one. */
+enum status verbs_open(struct master *master, struct reason *why) MUST_CHECK;
+
+#endif

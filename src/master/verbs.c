@@ -1,0 +1,115 @@
+/*
+ * The verbs of the control socket.
+ */
+#include "config.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "master/state.h"
+#include "master/summary.h"
+
+static void stop(struct control_request *request, void *arg)
+{
+	control_answer_at_end(request);
+	order_stop(arg);
+}
+
+static void quit(struct control_request *request, void *arg)
+{
+	control_answer_at_end(request);
+	order_quit(arg);
+}
+
+static void stop_at_once(struct control_request *request, void *arg)
+{
+	control_answer_at_end(request);
+	order_fast_stop(arg);
+}
+
+struct reload_request {
+	struct master *master;
+	struct control_request *request;
+};
+
+static void tell_reloaded(const struct reason *why, void *arg)
+{
+	struct reload_request *waiting = arg;
+	const struct generation *current = succession_current(waiting->master->succession);
+
+	if (why != NULL)
+		control_fail(waiting->request, "%s", why->text);
+	else
+		control_answer(waiting->request,
+		    json_pack("{sI}", "generation", (json_int_t)current->number));
+	free(waiting);
+}
+
+static void reload(struct control_request *request, void *arg)
+{
+	struct reload_request *waiting = must_alloc(1, sizeof(*waiting));
+
+	waiting->master = arg;
+	waiting->request = request;
+	order_reload(arg, tell_reloaded, waiting);
+}
+
+static void upgrade(struct control_request *request, void *arg)
+{
+	order_upgrade(arg, request);
+}
+
+static void tell_status(struct control_request *request, void *arg)
+{
+	static const char *const phases[] = {
+		[PHASE_STARTING] = "starting",
+		[PHASE_SERVING] = "serving",
+		[PHASE_LEAVING] = "leaving",
+		[PHASE_STOPPING] = "stopping",
+		[PHASE_STOPPING_NOW] = "stopping",
+	};
+	const struct master *master = arg;
+	const struct summary summary = {
+		.phase = phases[master->phase],
+		.conf_path = master->conf_path,
+		.up_ms = clock_ms() - master->started_ms,
+		.generation = succession_current(master->succession),
+		.pages = &master->pages,
+	};
+
+	control_answer(request, summary_to_json(&summary));
+}
+
+static void tell_version(struct control_request *request, void *arg)
+{
+	(void)arg;
+	control_answer(request, json_pack("{ss}", "version", PACKAGE_VERSION));
+}
+
+static const struct control_verb verbs[] = {
+	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
+	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
+	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload },
+	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL, upgrade },
+	{ "stop", "stop gracefully, within drain-timeout", CONTROL_FULL, NULL, stop },
+	{ "quit", "stop when all connections are closed", CONTROL_FULL, NULL, quit },
+	{ "fast-stop", "stop at once", CONTROL_FULL, NULL, stop_at_once },
+};
+
+/* Of the old master, if there is one, the socket is taken over. */
+enum status verbs_open(struct master *master, struct reason *why)
+{
+	const struct control_config config = {
+		.loop = master->loop,
+		.path = master->control_socket,
+		.group = master->control_group,
+		.is_taking_over = master->old.channel >= 0,
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.arg = master,
+	};
+
+	return config.path == NULL ? STATUS_OK : control_open(&config, &master->control, why);
+}
