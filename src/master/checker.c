@@ -247,6 +247,8 @@ void checker_cancel(struct checker **checker)
 
 void checker_forget(struct checker *checker)
 {
-	if (checker != NULL)
-		stop_watching(checker);
+	if (checker == NULL)
+		return;
+	stop_watching(checker);
+	close(checker->io.fd);
 }

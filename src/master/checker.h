@@ -30,7 +30,7 @@ struct checker *checker_start(const struct checker_config *config, struct reason
 /* Never mind: done() is not called. */
 void checker_cancel(struct checker **checker);
 
-/* In another child of the master: stop its watchers. */
+/* In another child of the master: stop its watchers, close its pipe. */
 void checker_forget(struct checker *checker);
 
 #endif

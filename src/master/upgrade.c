@@ -46,7 +46,7 @@ static void stop_watching(struct upgrade *upgrade)
 	ev_timer_stop(loop, &upgrade->limit);
 }
 
-static void upgrade_destroy(struct upgrade *upgrade)
+static void let_go(struct upgrade *upgrade)
 {
 	stop_watching(upgrade);
 	close(upgrade->channel.fd);
@@ -55,6 +55,11 @@ static void upgrade_destroy(struct upgrade *upgrade)
 		if (upgrade->ends[slot] >= 0)
 			close(upgrade->ends[slot]);
 	}
+}
+
+static void upgrade_destroy(struct upgrade *upgrade)
+{
+	let_go(upgrade);
 	free(upgrade->ends);
 	free(upgrade);
 }
@@ -296,8 +301,6 @@ void upgrade_cancel(struct upgrade **upgrade)
 
 void upgrade_forget(struct upgrade *upgrade)
 {
-	if (upgrade == NULL)
-		return;
-	stop_watching(upgrade);
-	close(upgrade->channel.fd);
+	if (upgrade != NULL)
+		let_go(upgrade);
 }

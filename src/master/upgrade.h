@@ -48,7 +48,7 @@ struct upgrade *upgrade_start(const struct upgrade_config *config, struct reason
 /* Never mind: end the new master. Nothing is called. */
 void upgrade_cancel(struct upgrade **upgrade);
 
-/* In a child: stop the watchers, close the channel. */
+/* In a child: stop the watchers, close all descriptors. */
 void upgrade_forget(struct upgrade *upgrade);
 
 #endif
