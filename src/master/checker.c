@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "master/checker.h"
+#include "master/privileges.h"
 #include "module/listeners.h"
 #include "module/modules.h"
 #include "settings/settings.h"
@@ -43,21 +44,38 @@ struct checker {
 	const char *fault; /* why the answer does not count; NULL: it does */
 };
 
-/* Both are the caller's to destroy, also on failure; settings refer to options of modules. */
-static enum status check(
-    const char *path, struct modules **modules, struct settings **settings, struct reason *why)
+/* Settings refer to options of modules. */
+struct check {
+	struct modules *modules;
+	struct settings *settings;
+};
+
+/* A module is loaded here for the first time: before that, root becomes the conf's user. */
+static enum status find_module(const struct module_settings *module,
+    const struct rnl_option **options, size_t *n_options, struct reason *why, void *arg)
+{
+	const struct check *check = arg;
+	struct privileges privileges;
+
+	if (privileges_find(check->settings, &privileges, why) != STATUS_OK ||
+	    privileges_drop(&privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
+	return modules_find(module, options, n_options, why, check->modules);
+}
+
+/* Both parts are the caller's to destroy, also on failure. */
+static enum status run_check(const char *path, struct check *check, struct reason *why)
 {
 	struct listeners *listeners = NULL;
 	enum status status = STATUS_NOMEM;
 
-	*modules = modules_new();
-	*settings = NULL;
-	if (*modules != NULL)
-		status = settings_load(path, NULL, modules_find, *modules, settings, why);
+	check->modules = modules_new();
+	if (check->modules != NULL)
+		status = settings_load(path, NULL, find_module, check, &check->settings, why);
 	if (status == STATUS_OK)
-		status = modules_configure(*modules, *settings, why);
+		status = modules_configure(check->modules, check->settings, why);
 	if (status == STATUS_OK)
-		status = listeners_new(*settings, *modules, &listeners, why);
+		status = listeners_new(check->settings, check->modules, &listeners, why);
 	if (status == STATUS_NOMEM)
 		status = reason_set(why, "out of memory");
 	listeners_destroy(&listeners);
@@ -67,22 +85,21 @@ static enum status check(
 /* In the child. */
 static _Noreturn void answer(const char *path, int fd)
 {
-	struct modules *modules;
-	struct settings *settings;
+	struct check check = { 0 };
 	struct reason why = { "" };
 	FILE *out = fdopen(fd, "w");
 
 	if (out == NULL)
 		_exit(1);
-	if (check(path, &modules, &settings, &why) == STATUS_OK) {
+	if (run_check(path, &check, &why) == STATUS_OK) {
 		fputc(ANSWER_GOOD, out);
-		if (settings_dump(settings, out) != STATUS_OK)
+		if (settings_dump(check.settings, out) != STATUS_OK)
 			_exit(1);
 	} else {
 		fprintf(out, "%c%s", ANSWER_BAD, why.text);
 	}
-	settings_destroy(&settings);
-	modules_destroy(&modules);
+	settings_destroy(&check.settings);
+	modules_destroy(&check.modules);
 	_exit(fclose(out) == 0 ? 0 : 1);
 }
 

@@ -295,6 +295,7 @@ static _Noreturn void become_worker(struct slot *slot, int channel)
 	};
 
 	config->in_child(config->sockets, config->n_sockets, config->arg);
+	privileges_must_drop(config->privileges);
 	worker_run(&plan);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "master/pages.h"
+#include "master/privileges.h"
 #include "settings/settings.h"
 #include "worker/worker.h"
 
@@ -24,6 +25,7 @@ struct crew_config {
 	const char *conf_path;
 	const char *conf_text;
 	const struct settings *settings;
+	const struct privileges *privileges;
 	struct pages *pages;
 	const struct worker_socket *sockets;
 	size_t n_sockets;

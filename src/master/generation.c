@@ -20,6 +20,8 @@ enum status generation_new(uint32_t number, const char *conf_path, char *conf_te
 	if (status == STATUS_OK && n_workers != 0)
 		generation->settings->workers = n_workers;
 	if (status == STATUS_OK)
+		status = privileges_find(generation->settings, &generation->privileges, why);
+	if (status == STATUS_OK)
 		status = limits_apply(generation->settings, why);
 	if (status == STATUS_OK)
 		status = control_check(generation->settings, why);

@@ -19,6 +19,7 @@ struct generation {
 	uint32_t number;
 	char *conf_text;           /* normalised; owned, like all below */
 	struct settings *settings; /* workers: those that it has, whatever the conf says */
+	struct privileges privileges;
 	struct worker_socket *sockets;
 	size_t n_sockets;
 	struct crew *crew; /* NULL: not started yet */

@@ -14,6 +14,7 @@
 #include "base/streams.h"
 #include "master/detach.h"
 #include "master/pid_file.h"
+#include "master/privileges.h"
 #include "master/state.h"
 #include "worker/channel.h"
 
@@ -103,6 +104,7 @@ static enum status prepare(const struct settings *settings, struct reason *why, 
 
 	if (move_log(master, settings, why) != STATUS_OK)
 		return STATUS_INVALID;
+	privileges_warn(settings);
 	if (is_first)
 		return prepare_first(master, settings, why);
 	if (!is_same(master->pid_file, settings->pid_file))

@@ -16,6 +16,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
+	src/master/privileges.c src/master/privileges.h \
 	src/master/process.c src/master/process.h \
 	src/master/request.c src/master/request.h \
 	src/master/send.c src/master/send.h \

@@ -170,6 +170,7 @@ static void start_crew(struct succession *succession, struct generation *next)
 		.conf_path = config->conf_path,
 		.conf_text = next->conf_text,
 		.settings = next->settings,
+		.privileges = &next->privileges,
 		.pages = config->pages,
 		.sockets = next->sockets,
 		.n_sockets = next->n_sockets,

@@ -16,6 +16,7 @@
 #include "settings/conf.h"
 #include "settings/file.h"
 #include "settings/item.h"
+#include "settings/machine.h"
 #include "settings/module_options.h"
 #include "settings/options.h"
 #include "settings/outline.h"
@@ -29,6 +30,7 @@ struct loader {
 	void *arg;
 	struct settings *settings;
 	struct reason *why;
+	bool is_file; /* as an operator wrote it, not our own dump of that */
 };
 
 /* "no such option", and where it belongs if that is known. */
@@ -176,6 +178,8 @@ static enum status load_sections(struct loader *loader)
 	struct settings *settings = loader->settings;
 	enum status status = load_options(loader, &outline->sections[0], settings);
 
+	if (status == STATUS_OK && loader->is_file)
+		status = machine_check(outline, settings, loader->why);
 	settings->modules = must_alloc(outline->n_sections, sizeof(*settings->modules));
 	settings->listeners = must_alloc(outline->n_sections, sizeof(*settings->listeners));
 	for (size_t i = 1; status == STATUS_OK && i < outline->n_sections; i++) {
@@ -228,7 +232,9 @@ static enum status load_outline(struct loader *loader, const char *text)
 enum status settings_load(const char *path, const char *text, settings_find_f *find, void *arg,
     struct settings **settings, struct reason *why)
 {
-	struct loader loader = { .find = find, .arg = arg, .why = why };
+	struct loader loader = {
+		.find = find, .arg = arg, .why = why, .is_file = text == NULL
+	};
 	char *copy = must_strdup(text);
 	enum status status = STATUS_OK;
 
@@ -238,11 +244,11 @@ enum status settings_load(const char *path, const char *text, settings_find_f *f
 	if (status == STATUS_OK)
 		status = outline_read(path, copy, &loader.outline, why);
 	if (status == STATUS_OK) {
-		loader.settings = must_alloc(1, sizeof(*loader.settings));
+		*settings = loader.settings = must_alloc(1, sizeof(*loader.settings));
 		status = load_outline(&loader, copy);
 	}
-	/* A text is our own dump of what an operator wrote and was warned of. */
-	if (status == STATUS_OK && text == NULL)
+	/* Of our own dump the operator was warned when it was a file. */
+	if (status == STATUS_OK && loader.is_file)
 		settings_warn(loader.outline, loader.settings);
 	if (status != STATUS_OK)
 		settings_destroy(&loader.settings);

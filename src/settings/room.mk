@@ -10,6 +10,7 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/file.c src/settings/file.h \
 	src/settings/item.c src/settings/item.h \
 	src/settings/load.c \
+	src/settings/machine.c src/settings/machine.h \
 	src/settings/module_options.c src/settings/module_options.h \
 	src/settings/options.c src/settings/options.h \
 	src/settings/outline.c src/settings/outline.h \

@@ -49,6 +49,8 @@ void settings_destroy(struct settings **settings)
 		listener_free(&gone->listeners[i]);
 	free(gone->modules);
 	free(gone->listeners);
+	free(gone->user);
+	free(gone->group);
 	free(gone->pid_file);
 	free(gone->control_socket);
 	free(gone->control_group);

@@ -68,6 +68,8 @@ struct module_settings {
 struct settings {
 	uint32_t workers; /* at least 1; "auto" is resolved to the number of CPUs this process
 			     may use */
+	char *user;       /* empty: whoever starts the daemon */
+	char *group;      /* empty: that of user */
 	char *pid_file;   /* NULL: none */
 	char *control_socket; /* NULL: none */
 	char *control_group;  /* empty: none */
@@ -98,7 +100,9 @@ typedef enum status settings_find_f(const struct module_settings *module,
  * call it). With find, modules' options are checked strictly; with find NULL,
  * which only normalised text is fit for, they are passed over.
  * STATUS_INVALID: *why is "path:line: section: key: what" as far as it is known.
- * On success *settings is the caller's: settings_destroy().
+ * On success *settings is the caller's: settings_destroy(). While find is called it is there
+ * already, with the options outside of sections. What depends on the machine, such as users, is
+ * checked only of a file.
  */
 enum status settings_load(const char *path, const char *text, settings_find_f *find, void *arg,
     struct settings **settings, struct reason *why) MUST_CHECK;

@@ -91,6 +91,8 @@ for conf in *.conf; do
     runneld -t -c "$conf" || fail "example $conf is refused"
 done
 
+# Root is warned when it does not say that it means it.
+echo "user = $(id -un)" >>all.conf
 runneld -F -c all.conf 2>log &
 daemon=$!
 tries=200

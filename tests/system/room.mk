@@ -5,6 +5,7 @@ SYSTEM_TESTS = \
 	tests/system/b_conf \
 	tests/system/b_start \
 	tests/system/c_control \
+	tests/system/c_privileges \
 	tests/system/c_process \
 	tests/system/c_reload \
 	tests/system/c_send \
@@ -56,6 +57,10 @@ tests_system_b_start_LDADD = $(SYSTEM_LDADD)
 tests_system_c_control_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_control_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_control_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_privileges_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_privileges_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_privileges_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_process_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_process_CFLAGS = $(SYSTEM_CFLAGS)
@@ -118,7 +123,8 @@ check_LTLIBRARIES += \
 	tests/system/modules/newer_major.la \
 	tests/system/modules/newer_minor.la \
 	tests/system/modules/no_symbol.la \
-	tests/system/modules/probe.la
+	tests/system/modules/probe.la \
+	tests/system/modules/rights.la
 
 tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
@@ -133,4 +139,6 @@ tests_system_modules_probe_la_SOURCES = \
 tests_system_modules_probe_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS) $(EV_CFLAGS)
 tests_system_modules_probe_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_probe_la_LIBADD = $(EV_LIBS)
+tests_system_modules_rights_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_rights_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 endif

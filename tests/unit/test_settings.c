@@ -137,7 +137,8 @@ END_TEST
 
 /* Every option with a value that is not its default. */
 static const char full[] =
-    "workers = 7\npid-file = \"/run/r.pid\"\nmodule-dir = /opt/modules\nlog = /var/log/r.log\n"
+    "workers = 7\nuser = mail\ngroup = 'our mail'\npid-file = \"/run/r.pid\"\nmodule-dir = "
+    "/opt/modules\nlog = /var/log/r.log\n"
     "control-socket = /run/c.sock\ncontrol-group = adm\n"
     "log-level = debug\nlog-format = json\ndrain-timeout = 5m\nworker-send-memory = 1G\n"
     "module c10k { path = \"/opt/a b/c10k.so\" }\n"
@@ -159,6 +160,8 @@ START_TEST(every_option_is_kept)
 	const struct module_value *values = settings->modules[2].values;
 
 	ck_assert_uint_eq(settings->workers, 7);
+	ck_assert_str_eq(settings->user, "mail");
+	ck_assert_str_eq(settings->group, "our mail");
 	ck_assert_str_eq(settings->pid_file, "/run/r.pid");
 	ck_assert_str_eq(settings->control_socket, "/run/c.sock");
 	ck_assert_str_eq(settings->control_group, "adm");
@@ -527,6 +530,8 @@ START_TEST(dump_shows_every_option)
 	char *text = dump(settings);
 
 	ck_assert_str_eq(text, "workers = 3\n"
+			       "user = \"\"\n"
+			       "group = \"\"\n"
 			       "pid-file = \"\"\n"
 			       "control-socket = \"\"\n"
 			       "control-group = \"\"\n"

@@ -1,0 +1,48 @@
+/*
+ * A module that says whose rights its code has: when it is loaded, in the check of the conf, and
+ * in a worker.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <runnel/module.h>
+
+static char on_load[128], on_configure[128];
+
+static void describe(char text[128])
+{
+	gid_t groups[64];
+
+	snprintf(text, 128, "uid=%d gid=%d groups=%d root=%s no_new_privs=%d dumpable=%d",
+	    (int)geteuid(), (int)getegid(), getgroups(64, groups),
+	    getuid() != 0 && setuid(0) == 0 ? "yes" : "no",
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	describe(on_load);
+}
+
+static int configure(struct rnl_setup *setup)
+{
+	(void)setup;
+	describe(on_configure);
+	rnl_log(RNL_LOG_INFO, "load: %s", on_load);
+	rnl_log(RNL_LOG_INFO, "configure: %s", on_configure);
+	return 0;
+}
+
+static enum rnl_verdict greet(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
+{
+	(void)arg;
+	rnl_log(RNL_LOG_INFO, "message %u", msg->id);
+	rnl_send(conn, msg->id, msg->payload, msg->len);
+	return RNL_DONE;
+}
+
+static const struct rnl_route routes[] = { RNL_ON_RANGE(0, 100, greet) };
+
+RNL_MODULE(.configure = configure, .routes = routes, .n_routes = 1);
