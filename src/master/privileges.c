@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -48,7 +49,11 @@ enum status privileges_find(
 {
 	const struct passwd *user;
 
-	*privileges = (struct privileges){ .uid = geteuid(), .gid = getegid() };
+	*privileges = (struct privileges){
+		.core_bytes = settings->core_dumps,
+		.uid = geteuid(),
+		.gid = getegid(),
+	};
 	if (settings->user[0] == '\0')
 		return STATUS_OK;
 	user = getpwnam(settings->user);
@@ -95,13 +100,37 @@ static enum status change_user(const struct privileges *privileges, struct reaso
 	return STATUS_OK;
 }
 
+static enum status limit_core(const struct privileges *privileges, struct reason *why)
+{
+	struct rlimit core;
+
+	if (getrlimit(RLIMIT_CORE, &core) < 0)
+		return reason_set(
+		    why, "cannot read the limit of core files: %s", strerror(errno));
+	core.rlim_cur = privileges->core_bytes;
+	if (core.rlim_cur > core.rlim_max)
+		core.rlim_max = core.rlim_cur;
+	if (setrlimit(RLIMIT_CORE, &core) < 0)
+		return reason_set(why, "core-dumps: cannot set the limit of core files: %s%s",
+		    strerror(errno),
+		    errno == EPERM ? "; raise the hard limit (ulimit -Hc, or LimitCORE in the "
+				     "systemd unit)"
+				   : "");
+	return STATUS_OK;
+}
+
 enum status privileges_drop(const struct privileges *privileges, struct reason *why)
 {
+	if (limit_core(privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
 	if (privileges->is_changing && geteuid() == 0 &&
 	    change_user(privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return reason_set(why, "cannot set no_new_privs: %s", strerror(errno));
+	/* The kernel took it away with the user: a dump may show what only root could read. */
+	if (privileges->core_bytes > 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return reason_set(why, "core-dumps: %s", strerror(errno));
 	return STATUS_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -19,7 +20,8 @@ struct settings;
 #define PRIVILEGES_NAME_SIZE 256
 
 struct privileges {
-	bool is_changing; /* root becomes the user below; false: all stays as it is */
+	uint64_t core_bytes; /* of the largest core file; 0: none */
+	bool is_changing;    /* root becomes the user below; false: all stays as it is */
 	uid_t uid;
 	gid_t gid;
 	gid_t groups[PRIVILEGES_MAX_GROUPS]; /* of the user, with gid */
@@ -27,7 +29,7 @@ struct privileges {
 	char user[PRIVILEGES_NAME_SIZE];
 };
 
-/* Look up `user` and `group`, of settings that come from a checked conf. */
+/* Look up what `user`, `group` and `core-dumps` say in a conf that was checked. */
 enum status privileges_find(const struct settings *settings, struct privileges *privileges,
     struct reason *why) MUST_CHECK;
 
@@ -36,7 +38,8 @@ void privileges_warn(const struct settings *settings);
 
 /*
  * Give up what is to be given up, for good, in a process that is about to load modules: groups,
- * group, user, then the right to gain any by exec. It may be called again.
+ * group, user, then the right to gain any by exec. It may be called again. The limit of core
+ * files, which root may have to raise, is set on the way.
  */
 enum status privileges_drop(const struct privileges *privileges, struct reason *why) MUST_CHECK;
 

@@ -104,6 +104,20 @@ static enum status check_queue(struct checker *checker, const struct listen_sett
 	return STATUS_OK;
 }
 
+/* Each of the workers is bound, or none. */
+static enum status check_cpus(struct checker *checker)
+{
+	const struct settings *settings = checker->settings;
+
+	for (size_t i = 0; settings->n_worker_cpus > 1 && i < settings->n_worker_cpus; i++) {
+		if (strspn(settings->worker_cpus[i], "0123456789") == 0)
+			return outline_refuse(checker->outline, &checker->outline->sections[0],
+			    "worker-cpu-affinity", checker->why,
+			    "'%s' stands alone or not at all", settings->worker_cpus[i]);
+	}
+	return STATUS_OK;
+}
+
 enum status settings_check(
     const struct outline *outline, const struct settings *settings, struct reason *why)
 {
@@ -113,6 +127,8 @@ enum status settings_check(
 		.why = why,
 	};
 
+	if (check_cpus(&checker) != STATUS_OK)
+		return STATUS_INVALID;
 	if (settings->n_listeners == 0)
 		return reason_set(
 		    why, "%s: no listen section; add one, see runnel.conf(5)", outline->path);

@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 
 #include "settings/check.h"
 #include "settings/conf.h"
+#include "settings/cpus.h"
 #include "settings/file.h"
 #include "settings/item.h"
 #include "settings/machine.h"
@@ -195,23 +195,15 @@ static enum status load_sections(struct loader *loader)
 	return status;
 }
 
-/* CPUs that this process may use. */
 static uint32_t count_cpus(void)
 {
-	/* The kernel refuses a set that is smaller than its own. */
-	for (int n_cpus = CPU_SETSIZE; n_cpus <= 64 * CPU_SETSIZE; n_cpus *= 2) {
-		size_t size = CPU_ALLOC_SIZE(n_cpus);
-		cpu_set_t *set = must_alloc(1, size);
-		int count = 0;
+	struct cpus cpus;
+	uint32_t count;
 
-		if (sched_getaffinity(0, size, set) == 0)
-			count = CPU_COUNT_S(size, set);
-		free(set);
-		if (count > 0)
-			return count < SETTINGS_MAX_WORKERS ? (uint32_t)count
-							    : SETTINGS_MAX_WORKERS;
-	}
-	return 1;
+	if (cpus_allowed(&cpus) != STATUS_OK)
+		return 1;
+	count = cpus_count(&cpus);
+	return count < SETTINGS_MAX_WORKERS ? count : SETTINGS_MAX_WORKERS;
 }
 
 static enum status load_outline(struct loader *loader, const char *text)

@@ -3,8 +3,12 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/units.h"
+
+#include "settings/cpus.h"
 #include "settings/machine.h"
 #include "settings/outline.h"
 #include "settings/settings.h"
@@ -78,6 +82,45 @@ static enum status check_group(const struct machine *machine)
 	return STATUS_OK;
 }
 
+static enum status check_cpus(const struct machine *machine)
+{
+	const struct settings *settings = machine->settings;
+	char text[CPUS_TEXT_SIZE];
+	struct cpus allowed, cpus;
+
+	if (cpus_allowed(&allowed) != STATUS_OK)
+		return STATUS_OK;
+	for (size_t i = 0; i < settings->n_worker_cpus; i++) {
+		/* Words are no set. */
+		if (cpus_parse(settings->worker_cpus[i], &cpus) != STATUS_OK)
+			continue;
+		for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
+			if (cpus_has(&cpus, cpu) && !cpus_has(&allowed, cpu))
+				return REFUSE(machine, "worker-cpu-affinity",
+				    "'%.40s': there is no CPU %u, or runneld may not use it; "
+				    "it may use %s",
+				    settings->worker_cpus[i], cpu, cpus_format(&allowed, text));
+		}
+	}
+	return STATUS_OK;
+}
+
+/* Root can raise the limit. */
+static enum status check_core_dumps(const struct machine *machine)
+{
+	uint64_t bytes = machine->settings->core_dumps;
+	char wanted[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+	struct rlimit core;
+
+	if (geteuid() == 0 || getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max >= bytes)
+		return STATUS_OK;
+	return REFUSE(machine, "core-dumps",
+	    "%s are more than the hard limit of core files, which is %s: raise it (ulimit -Hc, "
+	    "or LimitCORE in the systemd unit), or start runneld as root",
+	    units_format_size((int64_t)bytes, wanted),
+	    units_format_size((int64_t)core.rlim_max, most));
+}
+
 enum status machine_check(
     const struct outline *outline, const struct settings *settings, struct reason *why)
 {
@@ -87,7 +130,8 @@ enum status machine_check(
 		.why = why,
 	};
 
-	if (check_user(&machine) != STATUS_OK || check_group(&machine) != STATUS_OK)
+	if (check_user(&machine) != STATUS_OK || check_group(&machine) != STATUS_OK ||
+	    check_cpus(&machine) != STATUS_OK || check_core_dumps(&machine) != STATUS_OK)
 		return STATUS_INVALID;
 	return STATUS_OK;
 }

@@ -20,6 +20,7 @@
 	.count_offset = offsetof(type, n_##field)
 
 #define GLOBAL(field) .section = OPTION_GLOBAL, INTO(struct settings, field)
+#define GLOBAL_LIST(field) .section = OPTION_GLOBAL, INTO_LIST(struct settings, field)
 #define MODULE(field) .section = OPTION_MODULE, INTO(struct module_settings, field)
 #define LISTEN(field) .section = OPTION_LISTEN, INTO(struct listen_settings, field)
 #define LISTEN_LIST(field) .section = OPTION_LISTEN, INTO_LIST(struct listen_settings, field)
@@ -34,9 +35,14 @@ const struct option options[] = {
 	{ "workers", "auto", "worker processes; auto: one for each CPU it may use",
 	    RULE(NUMBER, RANGE(1, SETTINGS_MAX_WORKERS), .words = WORDS("auto")),
 	    GLOBAL(workers) },
+	{ "worker-cpu-affinity", "none",
+	    "CPUs of each worker, in turn; auto: one of its own; none: any",
+	    RULE(CPUS, .words = WORDS("auto", "none")), GLOBAL_LIST(worker_cpus) },
 	{ "user", "", "user that workers run as when root starts them; empty: who starts them",
 	    RULE(TEXT), GLOBAL(user) },
 	{ "group", "", "their group; empty: the group of user", RULE(TEXT), GLOBAL(group) },
+	{ "core-dumps", "off", "the largest core file of a worker that crashes; off: none",
+	    RULE(SIZE, RANGE(1, 1024 * GIB), .words = WORDS("off")), GLOBAL(core_dumps) },
 	{ "pid-file", "", "file that holds the master's process id; empty: none",
 	    RULE(PATH, .words = WORDS("")), GLOBAL(pid_file) },
 	{ "control-socket", "", "Unix socket that takes operators' requests; empty: none",

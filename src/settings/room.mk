@@ -6,6 +6,7 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/address.c src/settings/address.h \
 	src/settings/check.c src/settings/check.h \
 	src/settings/conf.c src/settings/conf.h \
+	src/settings/cpus.c src/settings/cpus.h \
 	src/settings/dump.c \
 	src/settings/file.c src/settings/file.h \
 	src/settings/item.c src/settings/item.h \
@@ -27,6 +28,7 @@ TESTS += tests/unit/test-settings
 tests_unit_test_settings_SOURCES = \
 	tests/unit/test_settings.c \
 	tests/unit/settings_bad.c \
+	tests/unit/settings_cpus.c \
 	tests/unit/settings_peek.c \
 	tests/unit/settings_offer.c tests/unit/settings_offer.h
 tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)

@@ -49,6 +49,7 @@ void settings_destroy(struct settings **settings)
 		listener_free(&gone->listeners[i]);
 	free(gone->modules);
 	free(gone->listeners);
+	list_free(gone->worker_cpus, gone->n_worker_cpus);
 	free(gone->user);
 	free(gone->group);
 	free(gone->pid_file);

@@ -68,9 +68,13 @@ struct module_settings {
 struct settings {
 	uint32_t workers; /* at least 1; "auto" is resolved to the number of CPUs this process
 			     may use */
-	char *user;       /* empty: whoever starts the daemon */
-	char *group;      /* empty: that of user */
-	char *pid_file;   /* NULL: none */
+	char **
+	    worker_cpus; /* sets (cpus.h) that workers take in turn, or only "auto" or "none" */
+	size_t n_worker_cpus;
+	char *user;           /* empty: whoever starts the daemon */
+	char *group;          /* empty: that of user */
+	uint64_t core_dumps;  /* bytes; 0: none */
+	char *pid_file;       /* NULL: none */
 	char *control_socket; /* NULL: none */
 	char *control_group;  /* empty: none */
 	char *module_dir;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 
 #include "settings/address.h"
+#include "settings/cpus.h"
 #include "settings/value.h"
 
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -95,6 +96,9 @@ enum status value_parse_text(const struct value_rule *rule, const char *text, ch
 		return STATUS_INVALID;
 	if (rule->type == VALUE_PATH && text[0] != '/' && word_find(rule->words, text) < 0)
 		return STATUS_INVALID;
+	if (rule->type == VALUE_CPUS && word_find(rule->words, text) < 0 &&
+	    cpus_parse(text, &(struct cpus){ 0 }) != STATUS_OK)
+		return STATUS_INVALID;
 	*copy = must_strdup(text);
 	return STATUS_OK;
 }
@@ -177,6 +181,10 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 		break;
 	case VALUE_ADDRESS:
 		append(buf, "\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535");
+		break;
+	case VALUE_CPUS:
+		append(buf, "CPUs such as 3, 0-3 or \"0,2-3\", ");
+		append_words(buf, rule->words);
 		break;
 	case VALUE_NAME:
 		append(buf, "a name of at most %d letters, digits, '.', '_' and '-'",

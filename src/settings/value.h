@@ -30,6 +30,7 @@ enum value_type {
 	VALUE_PATH,    /* absolute: the daemon leaves the directory it was started in */
 	VALUE_ADDRESS, /* see address.h */
 	VALUE_NAME,
+	VALUE_CPUS, /* see cpus.h */
 };
 
 struct value_rule {
@@ -38,7 +39,7 @@ struct value_rule {
 
 	/*
 	 * Ends with NULL. A choice: all there are. A number: one word that stands for
-	 * 0. A path: words that may stand for one.
+	 * 0. A path or a set of CPUs: words that may stand for one.
 	 */
 	const char *const *words;
 };

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += src/worker/libworker.a
 src_worker_libworker_a_SOURCES = \
+	src/worker/affinity.c src/worker/affinity.h \
 	src/worker/channel.c src/worker/channel.h \
 	src/worker/handover.c src/worker/handover.h \
 	src/worker/limits.c src/worker/limits.h \

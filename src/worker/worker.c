@@ -18,6 +18,7 @@
 #include "module/listeners.h"
 #include "module/modules.h"
 #include "settings/settings.h"
+#include "worker/affinity.h"
 #include "worker/channel.h"
 #include "worker/handover.h"
 #include "worker/limits.h"
@@ -97,6 +98,7 @@ static void load(struct worker *worker)
 		status = settings_load(plan->conf_path, plan->conf_text, modules_find,
 		    worker->modules, &worker->settings, &why);
 	if (status == STATUS_OK) {
+		affinity_apply(worker->settings, plan->slot);
 		worker->settings->workers = plan->n_slots;
 		status = limits_apply(worker->settings, &why);
 	}

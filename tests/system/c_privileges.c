@@ -7,12 +7,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,7 +63,8 @@ static struct daemon *daemon_for(const char *options)
 	return daemon;
 }
 
-static void expect_status(pid_t pid, const char *fmt, ...)
+/* Whether /proc/PID/status has a line. */
+__attribute__((format(printf, 2, 3))) static bool has_status(pid_t pid, const char *fmt, ...)
 {
 	char expected[128], path[64], line[256];
 	bool is_there = false;
@@ -74,12 +76,14 @@ static void expect_status(pid_t pid, const char *fmt, ...)
 	va_end(args);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	status = fopen(path, "re");
-	ck_assert_ptr_nonnull(status);
-	while (fgets(line, sizeof(line), status) != NULL)
+	while (status != NULL && fgets(line, sizeof(line), status) != NULL)
 		is_there = is_there || strcmp(line, expected) == 0;
-	fclose(status);
-	ck_assert_msg(is_there, "process %d has not: %s", (int)pid, expected);
+	if (status != NULL)
+		fclose(status);
+	return is_there;
 }
+
+#define expect_status(pid, ...) ck_assert(has_status((pid), __VA_ARGS__))
 
 static void ping_all(struct daemon *daemon)
 {
@@ -205,6 +209,36 @@ START_TEST(root_on_purpose_is_not_told)
 }
 END_TEST
 
+/* With another user the kernel denies dumps, unless they are asked for. */
+START_TEST(core_dumps_are_off)
+{
+	struct daemon *daemon = daemon_for("user = " USER);
+	struct rlimit core = { .rlim_cur = 1 << 20, .rlim_max = RLIM_INFINITY };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);
+	daemon_start(daemon);
+	ck_assert_uint_eq(daemon_n_logged(daemon, " core=0"), 4);
+	ck_assert_uint_eq(daemon_n_logged(daemon, " dumpable=1"), 0);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(core_dumps_work_with_another_user)
+{
+	struct daemon *daemon = daemon_for("user = " USER " core-dumps = 3M");
+	struct rlimit core;
+
+	/* Not even root has to be allowed to raise the hard one. */
+	ck_assert_int_eq(getrlimit(RLIMIT_CORE, &core), 0);
+	core.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);
+	daemon_start(daemon);
+	ck_assert_uint_eq(daemon_n_logged(daemon, " dumpable=1 core=3145728"), 4);
+	expect_said(daemon, " dumpable=1 core=3145728");
+	daemon_stop(&daemon);
+}
+END_TEST
+
 static void expect_refusal(const char *options, const char *reason)
 {
 	struct daemon *daemon = daemon_for(options);
@@ -274,12 +308,84 @@ START_TEST(another_user_than_root_cannot_change_its_group)
 }
 END_TEST
 
+START_TEST(core_dumps_beyond_the_limit_are_refused)
+{
+	struct daemon *daemon = daemon_for("core-dumps = 1M");
+	struct rlimit core = { .rlim_cur = 0, .rlim_max = 65536 };
+
+	become_nobody(daemon);
+	ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);
+	ck_assert_int_eq(daemon_run(daemon, "-t", "-c", daemon->conf, NULL), 1);
+	expect_said(daemon, "conf:3: core-dumps: 1M are more than the hard limit of core "
+			    "files, which is 64k: raise it");
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* The CPUs that the test may use, of which a machine has one at least. */
+static unsigned cpus_of_this(int cpus[CPU_SETSIZE])
+{
+	unsigned n = 0;
+	cpu_set_t set;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			cpus[n++] = cpu;
+	}
+	return n;
+}
+
+START_TEST(auto_gives_each_worker_a_cpu_of_its_own)
+{
+	struct daemon *daemon = daemon_for("worker-cpu-affinity = auto");
+	int cpus[CPU_SETSIZE];
+	unsigned n = cpus_of_this(cpus);
+
+	daemon_start(daemon);
+	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
+	WAIT_FOR(daemon_n_logged(daemon, "load: uid=") == 3);
+	for (unsigned slot = 0; slot < 2; slot++)
+		WAIT_FOR(has_status(
+		    daemon_worker(daemon, slot), "Cpus_allowed_list:\t%d\n", cpus[slot % n]));
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(workers_take_the_cpus_of_a_list_in_turn)
+{
+	char option[64];
+	int cpus[CPU_SETSIZE];
+	unsigned n = cpus_of_this(cpus);
+	struct daemon *daemon;
+
+	snprintf(
+	    option, sizeof(option), "worker-cpu-affinity = { %d, %d }", cpus[n - 1], cpus[0]);
+	daemon = daemon_for(option);
+	daemon_start(daemon);
+	expect_status(daemon_worker(daemon, 0), "Cpus_allowed_list:\t%d\n", cpus[n - 1]);
+	expect_status(daemon_worker(daemon, 1), "Cpus_allowed_list:\t%d\n", cpus[0]);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(cpus_that_are_not_there_are_refused)
+{
+	expect_refusal("worker-cpu-affinity = \"0-8191\"",
+	    "conf:3: worker-cpu-affinity: '0-8191': there is no CPU ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("c_privileges");
 	TCase *refused = run_case(suite, "refused");
+	TCase *cpus = run_case(suite, "cpus");
 	TCase *root;
 
+	tcase_add_test(cpus, auto_gives_each_worker_a_cpu_of_its_own);
+	tcase_add_test(cpus, workers_take_the_cpus_of_a_list_in_turn);
+	tcase_add_test(cpus, cpus_that_are_not_there_are_refused);
 	tcase_add_test(refused, users_and_groups_that_are_not_there_are_refused);
 	if (geteuid() == 0) {
 		root = run_case(suite, "root");
@@ -289,6 +395,9 @@ int main(void)
 		tcase_add_test(root, group_is_used_instead_of_that_of_user);
 		tcase_add_test(root, root_without_user_stays_root_and_is_told);
 		tcase_add_test(root, root_on_purpose_is_not_told);
+		tcase_add_test(root, core_dumps_are_off);
+		tcase_add_test(root, core_dumps_work_with_another_user);
+		tcase_add_test(root, core_dumps_beyond_the_limit_are_refused);
 		tcase_add_test(root, another_user_than_root_cannot_change);
 		tcase_add_test(root, another_user_than_root_can_be_itself);
 		tcase_add_test(root, another_user_than_root_cannot_change_its_group);

@@ -144,6 +144,11 @@ static const struct bad bad_options[] = {
 			      "1 to 256, or auto" },
 	{ "workers = { 1, 2 }",
 	    "t.conf:1: workers: a list is refused; give a number from 1 to 256, or auto" },
+	{ "worker-cpu-affinity = { 0, all }",
+	    "t.conf:1: worker-cpu-affinity: 'all' is refused; give CPUs such as 3, 0-3 or "
+	    "\"0,2-3\", auto or none" },
+	{ "core-dumps = 0",
+	    "t.conf:1: core-dumps: '0' is refused; give a size from 1 to 1024G, or off" },
 	{ "pid-file = run/pid",
 	    "t.conf:1: pid-file: 'run/pid' is refused; give an absolute path or \"\"" },
 	{ "module-dir = ''", "t.conf:1: module-dir: '' is refused; give an absolute path" },
@@ -217,6 +222,8 @@ static const struct bad bad_listeners[] = {
 static const struct bad bad_together[] = {
 	{ "", "t.conf: no listen section; add one, see runnel.conf(5)" },
 	{ C10K, "t.conf: no listen section; add one, see runnel.conf(5)" },
+	{ C10K MAIN "worker-cpu-affinity = { 0, auto }",
+	    "t.conf:3: worker-cpu-affinity: 'auto' stands alone or not at all" },
 	{ MAIN, "t.conf:1: listen 'main': modules: there is no section for 'c10k'; add: "
 		"module c10k { }" },
 	{ C10K "listen a { address = 127.0.0.1:1\nmodules = { c10k, c10k } }",

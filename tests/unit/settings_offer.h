@@ -35,4 +35,7 @@ TCase *settings_bad_case(void);
 /* In settings_peek.c. */
 TCase *settings_peek_case(void);
 
+/* In settings_cpus.c. */
+TCase *settings_cpus_case(void);
+
 #endif

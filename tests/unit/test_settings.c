@@ -137,7 +137,8 @@ END_TEST
 
 /* Every option with a value that is not its default. */
 static const char full[] =
-    "workers = 7\nuser = mail\ngroup = 'our mail'\npid-file = \"/run/r.pid\"\nmodule-dir = "
+    "workers = 7\nworker-cpu-affinity = { 3, 0-1, \"2,8191\" }\ncore-dumps = 2G\n"
+    "user = mail\ngroup = 'our mail'\npid-file = \"/run/r.pid\"\nmodule-dir = "
     "/opt/modules\nlog = /var/log/r.log\n"
     "control-socket = /run/c.sock\ncontrol-group = adm\n"
     "log-level = debug\nlog-format = json\ndrain-timeout = 5m\nworker-send-memory = 1G\n"
@@ -160,6 +161,9 @@ START_TEST(every_option_is_kept)
 	const struct module_value *values = settings->modules[2].values;
 
 	ck_assert_uint_eq(settings->workers, 7);
+	ck_assert_uint_eq(settings->n_worker_cpus, 3);
+	ck_assert_str_eq(settings->worker_cpus[2], "2,8191");
+	ck_assert_uint_eq(settings->core_dumps, UINT64_C(2) << 30);
 	ck_assert_str_eq(settings->user, "mail");
 	ck_assert_str_eq(settings->group, "our mail");
 	ck_assert_str_eq(settings->pid_file, "/run/r.pid");
@@ -530,8 +534,10 @@ START_TEST(dump_shows_every_option)
 	char *text = dump(settings);
 
 	ck_assert_str_eq(text, "workers = 3\n"
+			       "worker-cpu-affinity = { \"none\" }\n"
 			       "user = \"\"\n"
 			       "group = \"\"\n"
+			       "core-dumps = off\n"
 			       "pid-file = \"\"\n"
 			       "control-socket = \"\"\n"
 			       "control-group = \"\"\n"
@@ -716,6 +722,7 @@ int main(void)
 	add_good(suite);
 	suite_add_tcase(suite, settings_bad_case());
 	suite_add_tcase(suite, settings_peek_case());
+	suite_add_tcase(suite, settings_cpus_case());
 	file = add_case(suite, "file");
 	tcase_add_checked_fixture(file, make_folder, remove_folder);
 	tcase_add_test(file, file_is_loaded);

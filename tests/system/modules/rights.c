@@ -5,20 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <runnel/module.h>
 
-static char on_load[128], on_configure[128];
+#define SIZE 160
 
-static void describe(char text[128])
+static char on_load[SIZE], on_configure[SIZE];
+
+static void describe(char text[SIZE])
 {
+	struct rlimit core = { 0 };
 	gid_t groups[64];
 
-	snprintf(text, 128, "uid=%d gid=%d groups=%d root=%s no_new_privs=%d dumpable=%d",
+	getrlimit(RLIMIT_CORE, &core);
+	snprintf(text, SIZE,
+	    "uid=%d gid=%d groups=%d root=%s no_new_privs=%d dumpable=%d core=%llu",
 	    (int)geteuid(), (int)getegid(), getgroups(64, groups),
 	    getuid() != 0 && setuid(0) == 0 ? "yes" : "no",
-	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_DUMPABLE, 0, 0, 0, 0),
+	    (unsigned long long)core.rlim_cur);
 }
 
 __attribute__((constructor)) static void load(void)
