@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -31,7 +32,8 @@ static struct {
 	enum log_target target;
 	enum log_level level;
 	enum log_format format;
-	int fd; /* owned when the target is a file */
+	int fd;              /* owned when the target is a file */
+	char path[PATH_MAX]; /* of the file */
 	char process[32];
 } log_state = { .target = TARGET_PLAIN,
 	.level = LOG_LEVEL_INFO,
@@ -57,6 +59,17 @@ static const char *open_error(int error)
 	return strerror(error);
 }
 
+static enum status open_file(const char *path, int *fd, struct reason *why)
+{
+	/* Non-blocking: it may be a pipe. */
+	*fd = open(path,
+	    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	    0640);
+	if (*fd < 0)
+		return reason_set(why, "cannot open log file %s: %s", path, open_error(errno));
+	return STATUS_OK;
+}
+
 enum status log_open(
     const char *target, enum log_level level, enum log_format format, struct reason *why)
 {
@@ -67,25 +80,43 @@ enum status log_open(
 		kind = TARGET_STDERR;
 	else if (strcmp(target, "syslog") == 0)
 		kind = TARGET_SYSLOG;
-	if (kind == TARGET_FILE) {
-		/* Non-blocking: it may be a pipe. */
-		fd = open(target,
-		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
-			O_NONBLOCK,
-		    0640);
-		if (fd < 0)
-			return reason_set(
-			    why, "cannot open log file %s: %s", target, open_error(errno));
-	} else if (kind == TARGET_SYSLOG) {
+	if (kind == TARGET_FILE && open_file(target, &fd, why) != STATUS_OK)
+		return STATUS_INVALID;
+	if (kind == TARGET_SYSLOG)
 		openlog("runneld", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	}
 	if (log_state.target == TARGET_FILE)
 		close(log_state.fd);
 	log_state.target = kind;
 	log_state.fd = fd;
 	log_state.level = level;
 	log_state.format = format;
+	snprintf(log_state.path, sizeof(log_state.path), "%s", target);
 	return STATUS_OK;
+}
+
+enum status log_reopen(struct reason *why)
+{
+	int fd;
+
+	if (log_state.target != TARGET_FILE)
+		return STATUS_OK;
+	if (open_file(log_state.path, &fd, why) != STATUS_OK)
+		return STATUS_INVALID;
+	log_adopt_fd(fd);
+	return STATUS_OK;
+}
+
+int log_fd(void)
+{
+	return log_state.target == TARGET_FILE ? log_state.fd : -1;
+}
+
+void log_adopt_fd(int fd)
+{
+	/* In one step: whatever thread logs meanwhile, its line goes to one file or the other. */
+	if (log_state.target == TARGET_FILE)
+		dup3(fd, log_state.fd, O_CLOEXEC);
+	close(fd);
 }
 
 void log_set_process(const char *name)

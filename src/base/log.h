@@ -30,6 +30,18 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 enum status log_open(const char *target, enum log_level level, enum log_format format,
     struct reason *why) MUST_CHECK;
 
+/*
+ * Open the file anew by its name, after somebody has moved it away; without a file, nothing
+ * happens. STATUS_INVALID: lines go on to the old one.
+ */
+enum status log_reopen(struct reason *why) MUST_CHECK;
+
+/* The file's descriptor, borrowed; -1: the log goes elsewhere. */
+int log_fd(void);
+
+/* Go on in a file that another process has opened; fd is closed. */
+void log_adopt_fd(int fd);
+
 /* What this process is called in its lines: "master", "worker 0". Copied. */
 void log_set_process(const char *name);
 

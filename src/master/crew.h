@@ -95,6 +95,9 @@ void crew_stop(struct crew *crew, uint32_t limit_ms);
 /* Let all workers close at once. */
 void crew_stop_now(struct crew *crew);
 
+/* Let all workers log to the file that the master has opened anew. */
+void crew_pass_log(struct crew *crew);
+
 /* SIGKILL to all workers that are left. */
 void crew_kill(struct crew *crew);
 

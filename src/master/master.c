@@ -13,6 +13,8 @@
 #include "base/memory.h"
 #include "base/streams.h"
 #include "master/detach.h"
+#include "master/guard.h"
+#include "master/log_file.h"
 #include "master/pid_file.h"
 #include "master/privileges.h"
 #include "master/state.h"
@@ -34,18 +36,20 @@ static void fail(struct master *master, const char *text)
 }
 
 /* -v overrules the conf; in the background there is no standard error. */
-static enum status open_log(struct master *master, const char *target, enum log_level level,
-    enum log_format format, struct reason *why)
+static enum status open_log(const struct master *master, const struct settings *settings,
+    const struct privileges *privileges, struct reason *why)
 {
+	const char *target = settings->log;
 	bool is_gone = !master->options->is_foreground && strcmp(target, "stderr") == 0;
 
-	return log_open(is_gone ? "syslog" : target,
-	    master->options->is_verbose ? LOG_LEVEL_DEBUG : level, format, why);
+	return log_file_open(is_gone ? "syslog" : target,
+	    master->options->is_verbose ? LOG_LEVEL_DEBUG : settings->log_level,
+	    settings->log_format, privileges, why);
 }
 
 /* The log goes where the next generation's conf says, before its workers inherit it. */
-static enum status move_log(
-    struct master *master, const struct settings *settings, struct reason *why)
+static enum status move_log(struct master *master, const struct settings *settings,
+    const struct privileges *privileges, struct reason *why)
 {
 	bool is_first = master->log == NULL;
 
@@ -53,8 +57,7 @@ static enum status move_log(
 	    master->log_level == settings->log_level &&
 	    master->log_format == settings->log_format)
 		return STATUS_OK;
-	if (open_log(master, settings->log, settings->log_level, settings->log_format, why) !=
-	    STATUS_OK)
+	if (open_log(master, settings, privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	free(master->log);
 	master->log = must_strdup(settings->log);
@@ -83,10 +86,13 @@ static enum status take_all(struct master *master, struct reason *why)
 }
 
 /* What only one daemon can have is taken once; the new master of an upgrade has to wait for it. */
-static enum status prepare_first(
-    struct master *master, const struct settings *settings, struct reason *why)
+static enum status prepare_first(struct master *master, const struct settings *settings,
+    const struct privileges *privileges, struct reason *why)
 {
 	master->pid_file = must_strdup(settings->pid_file);
+	if (master->pid_file != NULL &&
+	    guard_path(master->pid_file, "pid file", privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
 	master->control_socket = must_strdup(settings->control_socket);
 	master->control_group = must_strdup(settings->control_group);
 	return master->old.channel >= 0 ? STATUS_OK : take_all(master, why);
@@ -97,16 +103,17 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static enum status prepare(const struct settings *settings, struct reason *why, void *arg)
+static enum status prepare(const struct generation *next, struct reason *why, void *arg)
 {
 	struct master *master = arg;
+	const struct settings *settings = next->settings;
 	bool is_first = master->log == NULL;
 
-	if (move_log(master, settings, why) != STATUS_OK)
+	if (move_log(master, settings, &next->privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	privileges_warn(settings);
 	if (is_first)
-		return prepare_first(master, settings, why);
+		return prepare_first(master, settings, &next->privileges, why);
 	if (!is_same(master->pid_file, settings->pid_file))
 		log_warn("pid-file: another one is used from the next start on");
 	if (!is_same(master->control_socket, settings->control_socket) ||
@@ -128,7 +135,7 @@ static void on_failed(const struct reason *why, void *arg)
 	if (master->phase != PHASE_SERVING)
 		return;
 	log_error("reload failed, generation %u goes on: %s", current->number, why->text);
-	if (move_log(master, current->settings, &log_why) != STATUS_OK)
+	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
 		log_error("the log stays where it is: %s", log_why.text);
 }
 

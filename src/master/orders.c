@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "master/log_file.h"
 #include "master/state.h"
 
 void master_end_if_empty(struct master *master)
@@ -58,6 +59,17 @@ void order_reload(struct master *master, succession_done_f *done, void *arg)
 		done(&busy, arg);
 	else
 		log_warn("%s", busy.text);
+}
+
+/* Before the first generation serves, the file is new anyway. */
+void order_reopen(struct master *master)
+{
+	const struct generation *current = succession_current(master->succession);
+
+	if (current == NULL)
+		return;
+	log_file_reopen(master->log, &current->privileges);
+	succession_pass_log(master->succession);
 }
 
 void order_resize(struct master *master, int by)

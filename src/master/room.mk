@@ -10,8 +10,10 @@ src_master_libmaster_a_SOURCES = \
 	src/master/crew.c src/master/crew.h \
 	src/master/detach.c src/master/detach.h \
 	src/master/generation.c src/master/generation.h \
+	src/master/guard.c src/master/guard.h \
 	src/master/holder.c src/master/holder.h \
 	src/master/inheritance.c src/master/inheritance.h \
+	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \

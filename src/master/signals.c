@@ -43,6 +43,7 @@ static const struct row *all_rows(size_t *n)
 		{ SIGINT, "INT: stop at once", order_fast_stop },
 		{ SIGQUIT, "QUIT: stop when all connections are closed", order_quit },
 		{ SIGHUP, "HUP: reload", reload },
+		{ SIGUSR1, "USR1: open the log file anew", order_reopen },
 		{ SIGUSR2, "USR2: upgrade", upgrade },
 		{ SIGTTIN, "TTIN: a worker more", add_worker },
 		{ SIGTTOU, "TTOU: a worker less", remove_worker },
@@ -73,12 +74,10 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int revents)
 
 void signals_watch(struct master *master)
 {
-	static const int ignored[] = { SIGPIPE, SIGUSR1 };
 	size_t n;
 	const struct row *rows = all_rows(&n);
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < n; i++) {
 		ev_signal_init(&master->signals[i], on_signal, rows[i].number);
 		master->signals[i].data = master;

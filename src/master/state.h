@@ -68,6 +68,9 @@ void order_fast_stop(struct master *master);
 /* orders.c: done as succession_reload() calls it, also when it cannot be done now. */
 void order_reload(struct master *master, succession_done_f *done, void *arg);
 
+/* orders.c: the log file anew, in all processes. */
+void order_reopen(struct master *master);
+
 /* orders.c: so many workers more, or less. */
 void order_resize(struct master *master, int by);
 

@@ -196,7 +196,7 @@ static void start_next(struct succession *succession, char *conf_text, unsigned 
 	    ++succession->last_number, config->conf_path, conf_text, n_workers, &next, &why);
 	succession->next = next;
 	if (status == STATUS_OK)
-		status = config->prepare(next->settings, &why, config->arg);
+		status = config->prepare(next, &why, config->arg);
 	if (status == STATUS_OK)
 		status = sockets_prepare(config->sockets, next->settings, &why);
 	if (status != STATUS_OK) {
@@ -484,6 +484,24 @@ void succession_receive(struct succession *succession, unsigned int slot, int fd
 
 	if (current != NULL)
 		crew_receive(current->crew, slot % current->settings->workers, fd);
+}
+
+static void pass_log(const struct generation *generation)
+{
+	if (generation != NULL && generation->crew != NULL)
+		crew_pass_log(generation->crew);
+}
+
+void succession_pass_log(struct succession *succession)
+{
+	struct link *link;
+
+	if (log_fd() < 0)
+		return;
+	pass_log(succession->current);
+	pass_log(succession->next);
+	list_foreach(link, &succession->ending)
+		pass_log(container_of(link, struct generation, link));
 }
 
 void succession_stop(struct succession *succession, uint32_t limit_ms)

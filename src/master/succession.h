@@ -27,7 +27,7 @@ struct succession_config {
 	bool is_detached;
 
 	/* The conf is good: have ready what else the generation needs. */
-	enum status (*prepare)(const struct settings *settings, struct reason *why, void *arg);
+	enum status (*prepare)(const struct generation *next, struct reason *why, void *arg);
 	/* The next generation is ready: call succession_commit(), now or later. */
 	void (*ready)(void *arg);
 	/* It serves. */
@@ -79,6 +79,9 @@ void succession_drain(struct succession *succession, const int ends[], unsigned 
 
 /* A descriptor on which connections of another master's worker come. It stays the caller's. */
 void succession_receive(struct succession *succession, unsigned int slot, int fd);
+
+/* Let the workers of all generations log to the file that the master has opened anew. */
+void succession_pass_log(struct succession *succession);
 
 /* Let all workers end gracefully, within limit_ms (0: no limit), and make no generation. */
 void succession_stop(struct succession *succession, uint32_t limit_ms);

@@ -61,6 +61,12 @@ static void upgrade(struct control_request *request, void *arg)
 	order_upgrade(arg, request);
 }
 
+static void reopen(struct control_request *request, void *arg)
+{
+	order_reopen(arg);
+	control_answer(request, NULL);
+}
+
 static void tell_status(struct control_request *request, void *arg)
 {
 	static const char *const phases[] = {
@@ -92,6 +98,7 @@ static const struct control_verb verbs[] = {
 	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
 	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
 	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload },
+	{ "reopen", "open the log file anew", CONTROL_FULL, NULL, reopen },
 	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL, upgrade },
 	{ "stop", "stop gracefully, within drain-timeout", CONTROL_FULL, NULL, stop },
 	{ "quit", "stop when all connections are closed", CONTROL_FULL, NULL, quit },

@@ -1,9 +1,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "worker/channel.h"
 
@@ -12,6 +14,8 @@ union passing {
 	char bytes[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
+
+static int reserve = -1; /* a descriptor that holds the place; -1: none */
 
 enum status channel_open(int ends[2])
 {
@@ -61,6 +65,9 @@ enum channel_read channel_receive(int fd, struct channel_message *message, int *
 	const struct cmsghdr *control;
 	ssize_t n;
 
+	if (reserve >= 0)
+		close(reserve);
+	reserve = -1;
 	*passed = -1;
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
@@ -74,4 +81,10 @@ enum channel_read channel_receive(int fd, struct channel_message *message, int *
 	    control->cmsg_type == SCM_RIGHTS)
 		memcpy(passed, CMSG_DATA(control), sizeof(*passed));
 	return CHANNEL_MESSAGE;
+}
+
+void channel_reserve(int fd)
+{
+	if (reserve < 0)
+		reserve = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }

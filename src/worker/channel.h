@@ -23,6 +23,7 @@ enum channel_type {
 	CHANNEL_RECEIVE,   /* master: take the connections that come on the descriptor */
 	CHANNEL_ADOPT,     /* master: accept on the sockets of slot arg too: it has no worker */
 	CHANNEL_RELEASE,   /* master: accept on them no more */
+	CHANNEL_LOG,       /* master: log to the file on the descriptor */
 
 	/* Between an old and a new master, in an upgrade. */
 	CHANNEL_NEW_READY,  /* new: its workers are ready */
@@ -46,7 +47,16 @@ bool channel_send(int fd, enum channel_type type, uint32_t arg);
 /* The same with a descriptor, which stays the caller's too; -1: none. */
 bool channel_send_fd(int fd, enum channel_type type, uint32_t arg, int passed);
 
-/* *passed is the descriptor that came with the message, the caller's now; -1: none. */
+/*
+ * *passed is the descriptor that came with the message, the caller's now; -1: none, or there was
+ * no place for it.
+ */
 enum channel_read channel_receive(int fd, struct channel_message *message, int *passed);
+
+/*
+ * In a worker, at its start and when it has dealt with a message: keep a place for the next
+ * descriptor, so that it can arrive when connections have taken all others.
+ */
+void channel_reserve(int fd);
 
 #endif

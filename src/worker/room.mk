@@ -7,3 +7,11 @@ src_worker_libworker_a_SOURCES = \
 	src/worker/trim.c src/worker/trim.h \
 	src/worker/worker.c src/worker/worker.h
 src_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test-worker
+TESTS += tests/unit/test-worker
+tests_unit_test_worker_SOURCES = tests/unit/test_worker.c
+tests_unit_test_worker_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_worker_LDADD = src/worker/libworker.a src/base/libbase.a $(CHECK_LIBS)
+endif

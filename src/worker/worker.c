@@ -286,6 +286,17 @@ static void release(struct worker *worker, unsigned int slot)
 		acceptors_drop(worker->acceptors, slot);
 }
 
+static void change_log(int fd)
+{
+	if (fd < 0) {
+		log_error("the log file was opened anew, but there is no descriptor for it: "
+			  "lines go on to the old one");
+		return;
+	}
+	log_adopt_fd(fd);
+	log_info("log file opened anew");
+}
+
 /* fd came with the message; -1: none. */
 static void obey(struct worker *worker, const struct channel_message *message, int fd)
 {
@@ -313,6 +324,9 @@ static void obey(struct worker *worker, const struct channel_message *message, i
 		break;
 	case CHANNEL_RELEASE:
 		release(worker, message->arg);
+		break;
+	case CHANNEL_LOG:
+		change_log(fd);
 		break;
 	}
 }
@@ -347,6 +361,7 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 		obey(worker, &message, passed);
 		break;
 	}
+	channel_reserve(io->fd);
 }
 
 static void on_term(struct ev_loop *loop, ev_signal *watcher, int revents)
@@ -381,6 +396,7 @@ static void start_stamping(struct worker *worker)
 
 static void watch_control(struct worker *worker)
 {
+	channel_reserve(worker->plan->channel);
 	ev_io_init(&worker->channel, on_channel, worker->plan->channel, EV_READ);
 	/* Orders come before traffic. */
 	ev_set_priority(&worker->channel, EV_MAXPRI);

@@ -5,6 +5,7 @@ SYSTEM_TESTS = \
 	tests/system/b_conf \
 	tests/system/b_start \
 	tests/system/c_control \
+	tests/system/c_log \
 	tests/system/c_privileges \
 	tests/system/c_process \
 	tests/system/c_reload \
@@ -57,6 +58,10 @@ tests_system_b_start_LDADD = $(SYSTEM_LDADD)
 tests_system_c_control_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_control_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_control_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_log_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_log_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_log_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_privileges_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_privileges_CFLAGS = $(SYSTEM_CFLAGS)

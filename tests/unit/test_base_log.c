@@ -327,6 +327,66 @@ START_TEST(opening_again_makes_a_file_that_was_moved_away)
 }
 END_TEST
 
+/* The descriptor keeps its number: whoever holds it, or writes just now, does not notice. */
+START_TEST(a_file_is_reopened_by_its_name)
+{
+	char moved[sizeof(path) + 8];
+	struct reason why;
+	int fd;
+
+	ck_assert_int_eq(log_fd(), -1);
+	ck_assert_int_eq(log_reopen(&why), STATUS_OK);
+	open_log(path, LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	fd = log_fd();
+	snprintf(moved, sizeof(moved), "%s.1", path);
+	ck_assert_int_eq(rename(path, moved), 0);
+	log_info("old");
+	ck_assert_int_eq(log_reopen(&why), STATUS_OK);
+	log_info("new");
+	expect_match(content(), "^[^\n]* new\n$");
+	ck_assert_int_eq(log_fd(), fd);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(close(open("/dev/null", O_RDONLY | O_CLOEXEC)), 0);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_reopened_goes_on)
+{
+	char moved[sizeof(path) + 8];
+	struct reason why;
+
+	open_log(path, LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	snprintf(moved, sizeof(moved), "%s.1", path);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert_int_eq(symlink("nowhere", path), 0);
+	ck_assert_int_eq(log_reopen(&why), STATUS_INVALID);
+	ck_assert_ptr_nonnull(strstr(why.text, "it is a symbolic link"));
+	log_info("old");
+	ck_assert_int_eq(rename(moved, path), 0);
+	expect_match(content(), "^[^\n]* old\n$");
+}
+END_TEST
+
+START_TEST(a_file_of_another_process_is_adopted)
+{
+	int fd;
+
+	open_log("/dev/null", LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	log_adopt_fd(fd);
+	log_info("here");
+	expect_match(content(), "^[^\n]* here\n$");
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert_int_eq(fcntl(log_fd(), F_GETFD), FD_CLOEXEC);
+	/* Where there is no file, there is none afterwards. */
+	open_log("stderr", LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	fd = dup(STDERR_FILENO);
+	log_adopt_fd(fd);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert(log_is_on_stderr());
+}
+END_TEST
+
 START_TEST(a_symbolic_link_is_refused)
 {
 	char target[sizeof(path) + 8], reason[2 * sizeof(path)];
@@ -463,6 +523,9 @@ TCase *log_tests(void)
 	tcase_add_test(tests, stderr_gets_full_lines);
 	tcase_add_test(tests, a_file_is_private_and_appended_to);
 	tcase_add_test(tests, opening_again_makes_a_file_that_was_moved_away);
+	tcase_add_test(tests, a_file_is_reopened_by_its_name);
+	tcase_add_test(tests, a_file_that_cannot_be_reopened_goes_on);
+	tcase_add_test(tests, a_file_of_another_process_is_adopted);
 	tcase_add_test(tests, a_symbolic_link_is_refused);
 	tcase_add_test(tests, after_a_refusal_the_log_is_where_it_was);
 	tcase_add_test(tests, a_pipe_that_nobody_reads_is_refused);
