@@ -75,6 +75,15 @@ enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
 	return STATUS_ERRNO;
 }
 
+enum status listen_take_over(int fd, const struct socket_options *options)
+{
+	if (set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
+	    listen_adjust(fd, options) == STATUS_OK && listen_start(fd) == STATUS_OK &&
+	    set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1))
+		return STATUS_OK;
+	return STATUS_ERRNO;
+}
+
 enum status listen_join(const struct sockaddr_storage *addr, socklen_t len,
     const struct socket_options *options, int *result)
 {

@@ -33,6 +33,12 @@ struct socket_options {
 enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
     const struct socket_options *options, bool is_sharing, int *fd) MUST_CHECK;
 
+/*
+ * Make a listening socket that another process has opened the first of a group. Sockets of this
+ * process may join it only when they have the same user.
+ */
+enum status listen_take_over(int fd, const struct socket_options *options) MUST_CHECK;
+
 /* Open another socket of the group at addr. It does not listen yet. */
 enum status listen_join(const struct sockaddr_storage *addr, socklen_t len,
     const struct socket_options *options, int *fd) MUST_CHECK;

@@ -12,9 +12,11 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/streams.h"
+#include "master/activation.h"
 #include "master/detach.h"
 #include "master/guard.h"
 #include "master/log_file.h"
+#include "master/notify.h"
 #include "master/pid_file.h"
 #include "master/privileges.h"
 #include "master/state.h"
@@ -24,6 +26,7 @@
 static void complain(const struct master *master, const char *text)
 {
 	log_error("%s", text);
+	notify_status("%s", text);
 	if (master->phase == PHASE_STARTING && !log_is_on_stderr())
 		fprintf(stderr, "runneld: %s\n", text);
 }
@@ -135,6 +138,8 @@ static void on_failed(const struct reason *why, void *arg)
 	if (master->phase != PHASE_SERVING)
 		return;
 	log_error("reload failed, generation %u goes on: %s", current->number, why->text);
+	notify_status("reload failed, generation %u goes on: %s", current->number, why->text);
+	notify_ready();
 	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
 		log_error("the log stays where it is: %s", log_why.text);
 }
@@ -144,7 +149,11 @@ static void on_ready(void *arg)
 {
 	struct master *master = arg;
 
-	if (master->phase == PHASE_STARTING && master->old.channel >= 0)
+	struct reason why;
+
+	if (master->phase == PHASE_STARTING && activation_check(&why) != STATUS_OK)
+		fail(master, why.text);
+	else if (master->phase == PHASE_STARTING && master->old.channel >= 0)
 		channel_send(master->old.channel, CHANNEL_NEW_READY, 0);
 	else
 		succession_commit(master->succession);
@@ -180,6 +189,9 @@ static void on_serving(void *arg)
 	const struct generation *current = succession_current(master->succession);
 	unsigned int n = current->settings->workers;
 
+	notify_status(
+	    "generation %u serves with %u worker%s", current->number, n, n == 1 ? "" : "s");
+	notify_ready();
 	if (master->phase != PHASE_STARTING) {
 		log_info("reload: generation %u serves with %u worker%s", current->number, n,
 		    n == 1 ? "" : "s");
@@ -253,6 +265,7 @@ static void forget(void *arg)
 	signals_forget(master);
 	ev_io_stop(master->loop, &master->old_io);
 	control_forget(master->control);
+	notify_watchdog_stop(master->loop);
 	upgrade_forget(master->upgrade);
 	succession_forget(master->succession);
 	detach_forget();
@@ -302,7 +315,8 @@ static bool set_up(struct master *master)
 	master->conf_path = absolute(master->options->conf_path);
 	master->program = find_program(master->options->program);
 	master->sockets = sockets_new();
-	if (inheritance_take(&master->old, master->sockets, &why) != STATUS_OK ||
+	if (activation_init(&why) != STATUS_OK ||
+	    inheritance_take(&master->old, master->sockets, &why) != STATUS_OK ||
 	    (is_background && master->old.channel < 0 && detach(&why) != STATUS_OK)) {
 		complain(master, why.text);
 		return false;
@@ -352,6 +366,7 @@ static void serve(struct master *master)
 
 static void release(struct master *master)
 {
+	activation_close();
 	sockets_destroy(&master->sockets);
 	pages_close(&master->pages);
 	if (master->pid_fd >= 0)
@@ -377,6 +392,7 @@ int master_run(const struct master_options *options)
 		.started_ms = clock_ms(),
 	};
 
+	notify_init();
 	if (set_up(&master)) {
 		serve(&master);
 		if (master.log != NULL)

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "master/log_file.h"
+#include "master/notify.h"
 #include "master/state.h"
 
 void master_end_if_empty(struct master *master)
@@ -18,6 +19,7 @@ void master_end_if_empty(struct master *master)
 static void stop(struct master *master, uint32_t limit_ms)
 {
 	master->phase = PHASE_STOPPING;
+	notify_stopping();
 	upgrade_cancel(&master->upgrade);
 	succession_stop(master->succession, limit_ms);
 	master_end_if_empty(master);
@@ -28,6 +30,7 @@ void order_fast_stop(struct master *master)
 	if (master->phase == PHASE_STOPPING_NOW)
 		return;
 	master->phase = PHASE_STOPPING_NOW;
+	notify_stopping();
 	upgrade_cancel(&master->upgrade);
 	succession_stop_now(master->succession);
 	master_end_if_empty(master);
@@ -53,12 +56,14 @@ void order_reload(struct master *master, succession_done_f *done, void *arg)
 {
 	static const struct reason busy = { "no reload now: another change is not done yet" };
 
-	if (master->phase == PHASE_SERVING && master->upgrade == NULL)
+	if (master->phase == PHASE_SERVING && master->upgrade == NULL) {
+		notify_reloading();
 		succession_reload(master->succession, done, arg);
-	else if (done != NULL)
+	} else if (done != NULL) {
 		done(&busy, arg);
-	else
+	} else {
 		log_warn("%s", busy.text);
+	}
 }
 
 /* Before the first generation serves, the file is new anyway. */
@@ -92,6 +97,7 @@ static void on_upgraded(const int ends[], unsigned int n, void *arg)
 
 	master->upgrade = NULL;
 	master->phase = PHASE_LEAVING;
+	notify_watchdog_stop(master->loop);
 	if (master->upgrading != NULL)
 		control_answer(master->upgrading, NULL);
 	master->upgrading = NULL;

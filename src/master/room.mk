@@ -1,5 +1,6 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
+	src/master/activation.c src/master/activation.h \
 	src/master/call.c src/master/call.h \
 	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
@@ -15,6 +16,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \
+	src/master/notify.c src/master/notify.h \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
@@ -37,7 +39,8 @@ check_PROGRAMS += tests/unit/test-master
 TESTS += tests/unit/test-master
 tests_unit_test_master_SOURCES = \
 	tests/unit/test_master.c tests/unit/test_master.h \
-	tests/unit/test_master_control.c
+	tests/unit/test_master_control.c \
+	tests/unit/test_master_notify.c
 tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_master_LDADD = src/master/libmaster.a src/base/libbase.a \
 	$(JANSSON_LIBS) $(EV_LIBS) $(CHECK_LIBS)

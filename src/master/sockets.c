@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "io/endpoint.h"
 #include "io/listen.h"
+#include "master/activation.h"
 #include "master/sockets.h"
 #include "settings/address.h"
 
@@ -21,7 +22,8 @@ struct group {
 	socklen_t len;
 	int *fds; /* owned; the first n_active listen */
 	unsigned int n_fds, n_active;
-	bool is_claimed; /* by an address of the settings that are being looked at */
+	bool is_inherited; /* the first was opened by the service manager */
+	bool is_claimed;   /* by an address of the settings that are being looked at */
 };
 
 struct sockets {
@@ -134,15 +136,28 @@ static bool has_port(const struct sockets *sockets, const struct sockaddr_storag
 	return false;
 }
 
+/* The first socket of a new group was there before us. */
+static enum status take_first(struct group *group, int fd, const struct socket_options *options)
+{
+	group->is_inherited = true;
+	group->fds[0] = fd;
+	group->n_fds = group->n_active = 1;
+	return listen_take_over(fd, options);
+}
+
 /* The first socket of a new group. */
 static enum status open_first(struct sockets *sockets, struct group *group, const char *address,
     const struct socket_options *options)
 {
 	enum status status = address_parse(address, &group->addr, &group->len);
 	bool is_sharing;
+	int inherited;
 
 	if (status != STATUS_OK)
 		return status;
+	inherited = activation_take(&group->addr);
+	if (inherited >= 0)
+		return take_first(group, inherited, options);
 	is_sharing = has_port(sockets, &group->addr);
 	status = listen_open(&group->addr, group->len, options, is_sharing, &group->fds[0]);
 	if (status == STATUS_OK)
@@ -164,6 +179,17 @@ static enum status grow(
 	return STATUS_OK;
 }
 
+/* What an operator can do about errno. */
+static const char *explain(const struct group *group)
+{
+	if (errno != EADDRINUSE)
+		return "";
+	if (group->is_inherited)
+		return ": the inherited socket can be shared only by the user that opened it: "
+		       "start runneld as that user, or set workers = 1";
+	return ": another process listens there";
+}
+
 static enum status prepare(struct sockets *sockets, const struct listen_settings *listen,
     const char *address, unsigned int n, struct reason *why)
 {
@@ -182,11 +208,11 @@ static enum status prepare(struct sockets *sockets, const struct listen_settings
 		status = grow(group, &options, n);
 	if (status != STATUS_OK)
 		return reason_set(why, "listen '%s': cannot listen on %s: %s%s", listen->name,
-		    address, strerror(errno),
-		    errno == EADDRINUSE ? ": another process listens there" : "");
+		    address, strerror(errno), explain(group));
 	if (is_new)
-		log_info("listen %s: listening on %s", listen->name,
-		    address_format(&group->addr, text));
+		log_info("listen %s: listening on %s%s", listen->name,
+		    address_format(&group->addr, text),
+		    group->is_inherited ? ", by an inherited socket" : "");
 	return STATUS_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "master/inheritance.h"
+#include "master/notify.h"
 #include "master/upgrade.h"
 #include "worker/channel.h"
 
@@ -79,6 +80,7 @@ static void finish(struct upgrade *upgrade)
 	const struct upgrade_config *config = &upgrade->config;
 
 	log_info("upgrade: pid %d serves", (int)upgrade->pid);
+	notify_hand_over(upgrade->pid);
 	config->done(upgrade->ends, config->n_slots, config->arg);
 	upgrade_destroy(upgrade);
 }
@@ -207,6 +209,7 @@ static _Noreturn void become_new(const struct upgrade_config *config, int channe
 	if (inheritance_leave(&inheritance, config->sockets)) {
 		if (!config->is_foreground)
 			dup2(voice, STDERR_FILENO);
+		notify_export();
 		execute(config);
 	}
 	log_error("upgrade: cannot execute %s: %s", config->program, strerror(errno));

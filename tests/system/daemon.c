@@ -85,6 +85,27 @@ static void set_sanitizer_options(void)
 	setenv("ASAN_OPTIONS", options, 1);
 }
 
+/* As sd_listen_fds(3) says. Returns the first descriptor that is free behind them. */
+static int hand_over_sockets(const struct daemon *daemon)
+{
+	int first = 3, n = (int)daemon->n_sockets;
+	char text[16];
+
+	/* Out of the way of each other at first. */
+	for (int i = 0; i < n; i++)
+		dup2(daemon->sockets[i], 512 + i);
+	for (int i = 0; i < n; i++)
+		dup2(512 + i, first + i);
+	if (n > 0) {
+		snprintf(text, sizeof(text), "%d", n);
+		setenv("LISTEN_FDS", text, 1);
+		snprintf(text, sizeof(text), "%d", (int)getpid());
+		setenv("LISTEN_PID", text, 0);
+		setenv("LISTEN_FDNAMES", "runnel.socket", 1);
+	}
+	return first + n;
+}
+
 static _Noreturn void exec_daemon(const struct daemon *daemon, const char *const *args)
 {
 	const char *path = getenv("RUNNELD");
@@ -98,8 +119,8 @@ static _Noreturn void exec_daemon(const struct daemon *daemon, const char *const
 	redirect(STDERR_FILENO, daemon->err, O_WRONLY | O_CREAT | O_APPEND);
 	if (daemon->max_fds > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0)
 		_exit(126);
-	/* Nothing that the test has open is the daemon's. */
-	for (int fd = 3; fd < 1024; fd++)
+	/* Nothing else that the test has open is the daemon's. */
+	for (int fd = hand_over_sockets(daemon); fd < 1024; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	set_sanitizer_options();
 	if (path == NULL)

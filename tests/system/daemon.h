@@ -25,9 +25,11 @@ struct daemon {
 	char *text;         /* of the file that was last asked for; owned */
 	unsigned n_workers; /* of the conf */
 	unsigned max_fds;   /* RLIMIT_NOFILE to start it with; 0: what the test has */
-	bool has_group;     /* to be the leader of a process group of its own */
-	pid_t pid;          /* of the master; 0: not running */
-	int exit_status;    /* as from waitpid(2), when pid is 0 again */
+	const int *sockets; /* to hand over as a service manager does; borrowed */
+	unsigned n_sockets;
+	bool has_group;  /* to be the leader of a process group of its own */
+	pid_t pid;       /* of the master; 0: not running */
+	int exit_status; /* as from waitpid(2), when pid is 0 again */
 };
 
 /*

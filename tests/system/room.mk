@@ -12,6 +12,7 @@ SYSTEM_TESTS = \
 	tests/system/c_send \
 	tests/system/c_upgrade \
 	tests/system/c_watchdog \
+	tests/system/c_service \
 	tests/system/d_limits \
 	tests/system/e_close \
 	tests/system/e_queue \
@@ -82,6 +83,9 @@ tests_system_c_upgrade_LDADD = $(SYSTEM_LDADD)
 tests_system_c_watchdog_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_watchdog_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_watchdog_LDADD = $(SYSTEM_LDADD)
+tests_system_c_service_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_service_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_service_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_send_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_send_CFLAGS = $(SYSTEM_CFLAGS)

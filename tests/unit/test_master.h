@@ -9,5 +9,6 @@
 TCase *request_tests(void);
 TCase *control_tests(void);
 TCase *control_socket_tests(void);
+TCase *notify_tests(void);
 
 #endif

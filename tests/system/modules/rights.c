@@ -3,6 +3,7 @@
  * in a worker.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -33,11 +34,19 @@ __attribute__((constructor)) static void load(void)
 	describe(on_load);
 }
 
+/* What is between the service manager and the master. */
+static const char *const variables[] = { "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
+	"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES" };
+
 static int configure(struct rnl_setup *setup)
 {
 	(void)setup;
 	describe(on_configure);
 	rnl_log(RNL_LOG_INFO, "load: %s", on_load);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		if (getenv(variables[i]) != NULL)
+			rnl_log(RNL_LOG_INFO, "inherited: %s", variables[i]);
+	}
 	rnl_log(RNL_LOG_INFO, "configure: %s", on_configure);
 	return 0;
 }
