@@ -63,5 +63,10 @@ AM_DISTCHECK_CONFIGURE_FLAGS = \
 	--with-logrotatedir='$${sysconfdir}/logrotate.d' \
 	--with-initscripts=sysv
 
-dist_check_SCRIPTS += tests/system/units.sh tests/system/sysv.sh
-TESTS += tests/system/units.sh tests/system/sysv.sh
+init_tests = \
+	tests/system/logrotate.sh \
+	tests/system/sysv.sh \
+	tests/system/units.sh
+
+dist_check_SCRIPTS += $(init_tests)
+TESTS += $(init_tests)

@@ -13,6 +13,7 @@ for file in $(find contrib tests conf .ci -type f 2>/dev/null | sort); do
     read -r first <"$file" 2>/dev/null || true
     case $first in
     '#!'*[/' ']sh | '#!'*[/' ']sh' '*) shell='sh' ;;
+    '#!'*/openrc-run) shell='sh' ;;
     '#!'*[/' ']bash | '#!'*[/' ']bash' '*) shell='bash' ;;
     '#!'*) continue ;;
     *)
