@@ -148,7 +148,6 @@ static void on_failed(const struct reason *why, void *arg)
 static void on_ready(void *arg)
 {
 	struct master *master = arg;
-
 	struct reason why;
 
 	if (master->phase == PHASE_STARTING && activation_check(&why) != STATUS_OK)
@@ -353,6 +352,7 @@ static void serve(struct master *master)
 
 	master->succession = succession_new(&config, master->old.generation + 1);
 	signals_watch(master);
+	notify_watchdog_start(master->loop);
 	ev_io_init(&master->old_io, on_old, master->old.channel, EV_READ);
 	if (master->old.channel >= 0)
 		ev_io_start(master->loop, &master->old_io);
