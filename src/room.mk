@@ -14,6 +14,7 @@ runneld_LDADD = \
 	src/conn/libconn.a \
 	src/route/libroute.a \
 	src/io/libio.a \
+	src/work/libwork.a \
 	src/wire/libwire.a \
 	src/settings/libsettings.a \
 	src/base/libbase.a \

@@ -24,7 +24,9 @@
 	COUNTER(drains_cut, "drains that ended because the kernel took no more")            \
 	COUNTER(unknown_ids, "frames whose id has no handler")                              \
 	COUNTER(malformed, "messages whose payload a handler refused")                      \
-	COUNTER(oversize, "frames longer than max-message")
+	COUNTER(oversize, "frames longer than max-message")                                 \
+	COUNTER(jobs, "jobs of modules given to threads")                                   \
+	COUNTER(jobs_refused, "jobs refused because there were too many")
 
 /* CLOSE_REASON(name, text): why a connection ended. Each accepted connection ends for one. */
 #define CLOSE_REASONS(CLOSE_REASON)                                                   \

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,5 +21,18 @@ void panic_at(const char *file, int line, const char *what)
 		snprintf(
 		    panic_page->text, sizeof(panic_page->text), "%s:%d: %s", file, line, what);
 	log_error("bug: %s:%d: %s does not hold", file, line, what);
+	abort();
+}
+
+void panic_because(const char *fmt, ...)
+{
+	struct panic_page own = { "" };
+	struct panic_page *page = panic_page != NULL ? panic_page : &own;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(page->text, sizeof(page->text), fmt, args);
+	va_end(args);
+	log_error("bug: %s", page->text);
 	abort();
 }

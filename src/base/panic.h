@@ -17,6 +17,9 @@ void panic_set_page(struct panic_page *page);
 
 _Noreturn void panic_at(const char *file, int line, const char *what);
 
+/* The same for what is not an expression of ours: a module has broken a rule. */
+_Noreturn void panic_because(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
 #define CHECK(condition)                                          \
 	do {                                                      \
 		if (__builtin_expect(!(condition), 0))            \

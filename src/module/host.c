@@ -1,6 +1,7 @@
 /*
- * A worker is one process with one thread and one table of connections, so what
- * a call refers to is process-wide.
+ * A worker is one process with one loop and one table of connections, so what a
+ * call refers to is process-wide. It must come from the loop's thread: each
+ * function here begins with ON_LOOP(), which costs four instructions.
  */
 #include "config.h"
 
@@ -13,11 +14,34 @@
 #include "conn/conn.h"
 #include "conn/shared.h"
 #include "module/host.h"
+#include "module/work.h"
 
 static struct {
 	struct ev_loop *loop;
 	struct conn_table *table;
 } host;
+
+/* Objects of this room are linked into programs only, never into a shared object. */
+static _Thread_local bool is_loop_thread __attribute__((tls_model("local-exec")));
+
+/* function is the caller's name, host_NAME. */
+static _Noreturn void refuse_thread(const char *function)
+{
+	panic_because("a module calls rnl_%s() in a thread that is not the loop's: what "
+		      "rnl_work() runs may not, its done function may",
+	    function + strlen("host_"));
+}
+
+#define ON_LOOP()                                         \
+	do {                                              \
+		if (__builtin_expect(!is_loop_thread, 0)) \
+			refuse_thread(__func__);          \
+	} while (0)
+
+void host_claim_thread(void)
+{
+	is_loop_thread = true;
+}
 
 void host_attach(struct ev_loop *loop, struct conn_table *table)
 {
@@ -25,23 +49,65 @@ void host_attach(struct ev_loop *loop, struct conn_table *table)
 	host.table = table;
 }
 
+static enum rnl_status host_send(
+    struct rnl_conn *conn, uint32_t id, const void *payload, size_t len)
+{
+	ON_LOOP();
+	return conn_send(conn, id, payload, len);
+}
+
+static enum rnl_status host_sendv(
+    struct rnl_conn *conn, uint32_t id, const struct iovec *parts, size_t n_parts)
+{
+	ON_LOOP();
+	return conn_sendv(conn, id, parts, n_parts);
+}
+
+static enum rnl_status host_reserve(struct rnl_conn *conn, size_t len, void **payload)
+{
+	ON_LOOP();
+	return conn_reserve(conn, len, payload);
+}
+
+static enum rnl_status host_commit(struct rnl_conn *conn, uint32_t id, size_t len)
+{
+	ON_LOOP();
+	return conn_commit(conn, id, len);
+}
+
+static enum rnl_status host_send_shared(struct rnl_conn *conn, struct rnl_shared *shared)
+{
+	ON_LOOP();
+	return conn_send_shared(conn, shared);
+}
+
+static void host_shared_free(struct rnl_shared *shared)
+{
+	ON_LOOP();
+	shared_free(shared);
+}
+
 static void host_close(struct rnl_conn *conn)
 {
+	ON_LOOP();
 	conn_close(conn, CLOSE_REASON_handler);
 }
 
 static void host_abort(struct rnl_conn *conn)
 {
+	ON_LOOP();
 	conn_abort(conn, CLOSE_REASON_handler);
 }
 
 static uint64_t host_conn_id(const struct rnl_conn *conn)
 {
+	ON_LOOP();
 	return conn_id(conn);
 }
 
 static struct rnl_conn *host_conn_find(uint64_t id)
 {
+	ON_LOOP();
 	return host.table != NULL ? table_find(host.table, id) : NULL;
 }
 
@@ -49,21 +115,25 @@ static const char *host_conn_peer(const struct rnl_conn *conn)
 {
 	static char text[ENDPOINT_TEXT_SIZE];
 
+	ON_LOOP();
 	return endpoint_format(&conn->peer, text);
 }
 
 static const char *host_conn_listener(const struct rnl_conn *conn)
 {
+	ON_LOOP();
 	return conn->listener->name;
 }
 
 static void *host_data(struct rnl_self *self, const struct rnl_conn *conn)
 {
+	ON_LOOP();
 	return conn->data[self->index];
 }
 
 static void host_set_data(struct rnl_self *self, struct rnl_conn *conn, void *data)
 {
+	ON_LOOP();
 	conn->data[self->index] = data;
 }
 
@@ -80,6 +150,7 @@ static int64_t host_option_number(struct rnl_setup *setup, const char *name)
 {
 	const struct module_value *value = find_value(setup, name);
 
+	ON_LOOP();
 	CHECK(value != NULL && value->option->type != RNL_STRING);
 	return value->number;
 }
@@ -88,6 +159,7 @@ static const char *host_option_string(struct rnl_setup *setup, const char *name)
 {
 	const struct module_value *value = find_value(setup, name);
 
+	ON_LOOP();
 	CHECK(value != NULL && value->option->type == RNL_STRING);
 	return value->string;
 }
@@ -97,6 +169,7 @@ static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_
 	struct module *module = setup->module;
 	struct rnl_route *routes;
 
+	ON_LOOP();
 	if (route->first > route->last || route->handler == NULL) {
 		log_error("module '%s': route %" PRIu32 "-%" PRIu32 ": %s", module->self.name,
 		    route->first, route->last,
@@ -118,6 +191,7 @@ static void host_log(struct rnl_self *self, enum rnl_level level, const char *fm
 
 static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args)
 {
+	ON_LOOP();
 	vsnprintf(setup->why->text, sizeof(setup->why->text), fmt, args);
 	setup->is_refused = true;
 	return -1;
@@ -130,6 +204,7 @@ static void host_log(struct rnl_self *self, enum rnl_level level, const char *fm
 {
 	char message[MESSAGE_SIZE];
 
+	ON_LOOP();
 	vsnprintf(message, sizeof(message), fmt, args);
 	switch (level) {
 	case RNL_LOG_ERROR:
@@ -153,6 +228,7 @@ static void host_malformed(
 	char peer[ENDPOINT_TEXT_SIZE];
 	char rest[LOG_REST_SIZE];
 
+	ON_LOOP();
 	counter_add(conn->table->seat->counters.malformed, 1);
 	if (!log_cap_allows(&self->malformed, conn->table->now_ms, rest))
 		return;
@@ -162,6 +238,7 @@ static void host_malformed(
 
 static struct rnl_shared *host_shared_new(uint32_t id, const void *payload, size_t len)
 {
+	ON_LOOP();
 	return host.table != NULL ? shared_new(host.table, id, payload, len) : NULL;
 }
 
@@ -193,6 +270,7 @@ static void host_each(struct rnl_self *self, rnl_visit_f *visit, void *arg)
 	struct module *module = container_of(self, struct module, self);
 	struct visit own = { .module = &module->api, .visit = visit, .arg = arg };
 
+	ON_LOOP();
 	if (host.table != NULL)
 		table_each(host.table, visit_own, &own);
 }
@@ -209,17 +287,27 @@ static size_t host_count(struct rnl_self *self)
 {
 	size_t n = 0;
 
+	ON_LOOP();
 	host_each(self, count_one, &n);
 	return n;
 }
 
 static struct ev_loop *host_loop(void)
 {
+	ON_LOOP();
 	return host.loop;
+}
+
+static enum rnl_status host_work(struct rnl_self *self, struct rnl_conn *conn, uint64_t key,
+    rnl_work_f *work, rnl_done_f *done, void *arg)
+{
+	ON_LOOP();
+	return work_submit(container_of(self, struct module, self), conn, key, work, done, arg);
 }
 
 static int host_worker(void)
 {
+	ON_LOOP();
 	return host.table != NULL ? (int)host.table->slot : -1;
 }
 
@@ -227,13 +315,13 @@ const struct rnl_host host_table = {
 	.size = sizeof(host_table),
 	.abi_major = RNL_ABI_MAJOR,
 	.abi_minor = RNL_ABI_MINOR,
-	.send = conn_send,
-	.sendv = conn_sendv,
-	.reserve = conn_reserve,
-	.commit = conn_commit,
+	.send = host_send,
+	.sendv = host_sendv,
+	.reserve = host_reserve,
+	.commit = host_commit,
 	.shared_new = host_shared_new,
-	.send_shared = conn_send_shared,
-	.shared_free = shared_free,
+	.send_shared = host_send_shared,
+	.shared_free = host_shared_free,
 	.close = host_close,
 	.abort = host_abort,
 	.conn_id = host_conn_id,
@@ -252,4 +340,5 @@ const struct rnl_host host_table = {
 	.log = host_log,
 	.loop = host_loop,
 	.worker = host_worker,
+	.work = host_work,
 };

@@ -21,6 +21,9 @@ struct rnl_setup {
 
 extern const struct rnl_host host_table;
 
+/* Modules may call from this thread, and from no other. */
+void host_claim_thread(void);
+
 /* What loop, connections and worker number the calls of this process refer to; borrowed. */
 void host_attach(struct ev_loop *loop, struct conn_table *table);
 

@@ -10,6 +10,7 @@
 
 struct modules *modules_new(void)
 {
+	host_claim_thread();
 	return calloc(1, sizeof(struct modules));
 }
 
@@ -71,6 +72,7 @@ static enum status check_once(
 
 static void module_free(struct module *module)
 {
+	hash_destroy(&module->lanes);
 	free(module->name);
 	free(module->routes);
 	free(module);
@@ -100,6 +102,8 @@ enum status modules_find(const struct module_settings *settings,
 	module->name = strdup(settings->name);
 	module->self.name = module->name;
 	if (module->name != NULL)
+		status = hash_init(&module->lanes);
+	if (status == STATUS_OK)
 		status = open_module(module, settings->path, why);
 	if (status == STATUS_OK)
 		status = check_once(modules, module, why);

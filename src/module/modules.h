@@ -9,6 +9,7 @@
 
 #include <runnel/module.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "settings/settings.h"
@@ -27,6 +28,7 @@ struct module {
 	struct rnl_module api;    /* a copy, zero where the module's ABI is older than ours */
 	struct rnl_route *routes; /* of its table and of its configure hook */
 	size_t n_routes;
+	struct hash lanes; /* of its jobs, by key */
 };
 
 struct modules {
@@ -34,6 +36,7 @@ struct modules {
 	size_t n;
 };
 
+/* All hooks are called in this thread. */
 struct modules *modules_new(void) MUST_CHECK;
 
 /* Load a module and tell its options: a settings_find_f whose arg is the struct modules. */

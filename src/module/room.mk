@@ -2,5 +2,6 @@ noinst_LIBRARIES += src/module/libmodule.a
 src_module_libmodule_a_SOURCES = \
 	src/module/host.c src/module/host.h \
 	src/module/listeners.c src/module/listeners.h \
-	src/module/modules.c src/module/modules.h
+	src/module/modules.c src/module/modules.h \
+	src/module/work.c src/module/work.h
 src_module_libmodule_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)

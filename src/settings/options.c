@@ -69,6 +69,10 @@ const struct option options[] = {
 	    TIMEOUT(0), GLOBAL(slow_handler_ms) },
 	{ "worker-send-memory", "256M", "bytes of all send queues of a worker",
 	    RULE(SIZE, RANGE(128, 1024 * GIB)), GLOBAL(worker_send_memory) },
+	{ "worker-threads", "4", "threads of a worker for blocking work of modules",
+	    RULE(NUMBER, RANGE(1, SETTINGS_MAX_THREADS)), GLOBAL(worker_threads) },
+	{ "worker-jobs", "1024", "jobs for them that a worker has at a time",
+	    RULE(NUMBER, RANGE(1, MIB)), GLOBAL(worker_jobs) },
 
 	{ "path", "", "the shared object; empty: NAME.so in module-dir",
 	    RULE(PATH, .words = WORDS("")), MODULE(path) },

@@ -22,6 +22,7 @@ struct rnl_option;
 
 #define SETTINGS_MAX_LISTENERS 64
 #define SETTINGS_MAX_WORKERS 256
+#define SETTINGS_MAX_THREADS 256
 
 enum framing_kind { FRAMING_TLV, FRAMING_LTV };
 enum unknown_message { UNKNOWN_IGNORE, UNKNOWN_CLOSE };
@@ -86,6 +87,8 @@ struct settings {
 	uint32_t watchdog_adopt_ms;
 	uint32_t slow_handler_ms;
 	uint64_t worker_send_memory;     /* bytes of all send queues of a worker */
+	uint32_t worker_threads;         /* most that a worker starts for jobs of modules */
+	uint32_t worker_jobs;            /* jobs that a worker has at a time, at most */
 	struct module_settings *modules; /* in the conf's order */
 	size_t n_modules;
 	struct listen_settings *listeners;

@@ -17,6 +17,7 @@
 #include "module/host.h"
 #include "module/listeners.h"
 #include "module/modules.h"
+#include "module/work.h"
 #include "settings/settings.h"
 #include "worker/affinity.h"
 #include "worker/channel.h"
@@ -30,6 +31,9 @@
 
 /* The longest time between two stamps. */
 #define STAMP_S 1.
+
+/* What a job that runs may still take when connections are gone and time is over. */
+#define JOB_GRACE_S 1.
 
 struct worker {
 	const struct worker_plan *plan;
@@ -47,6 +51,7 @@ struct worker {
 	ev_io channel;
 	ev_signal term;
 	ev_timer deadline; /* of a graceful end */
+	ev_timer grace;    /* of jobs, after that */
 	ev_timer stamp;
 	struct trim trim;
 };
@@ -126,13 +131,35 @@ static void make_loop(struct worker *worker)
 	if (status != STATUS_OK)
 		give_up_for(status);
 	host_attach(worker->loop, worker->table);
+	status = work_open(worker->loop, worker->table, worker->settings);
+	if (status != STATUS_OK)
+		give_up_for(status);
 }
 
-static void on_empty(void *arg)
+/* The last connection, or the last job, of a worker that ends is gone. */
+static void on_idle(void *arg)
 {
 	struct worker *worker = arg;
 
-	ev_break(worker->loop, EVBREAK_ALL);
+	if (worker->table->n_conns == 0 && work_n_jobs() == 0)
+		ev_break(worker->loop, EVBREAK_ALL);
+}
+
+static void on_grace(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	(void)timer;
+	(void)revents;
+	log_warn("%zu jobs are not done because the time to drain is over", work_n_jobs());
+	ev_break(loop, EVBREAK_ALL);
+}
+
+/* Close connections now, and let jobs that run end if they do so soon. */
+static void cut_off(struct worker *worker, enum close_reason reason)
+{
+	table_abort(worker->table, reason);
+	work_cancel();
+	if (work_n_jobs() > 0)
+		ev_timer_start(worker->loop, &worker->grace);
 }
 
 static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
@@ -141,9 +168,10 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 
 	(void)loop;
 	(void)revents;
-	log_warn("%zu connections are closed because the time to drain is over",
-	    worker->table->n_conns);
-	table_abort(worker->table, CLOSE_REASON_drain_timeout);
+	if (worker->table->n_conns > 0)
+		log_warn("%zu connections are closed because the time to drain is over",
+		    worker->table->n_conns);
+	cut_off(worker, CLOSE_REASON_drain_timeout);
 }
 
 /* One that runs already is not put off. */
@@ -157,7 +185,7 @@ static void start_deadline(struct worker *worker, uint32_t limit_ms)
 	ev_timer_start(worker->loop, &worker->deadline);
 }
 
-/* Accept no more, and end with the last connection. */
+/* Accept no more, and end with the last connection and the last job. */
 static void begin_end(struct worker *worker)
 {
 	if (worker->acceptors != NULL)
@@ -166,14 +194,9 @@ static void begin_end(struct worker *worker)
 	if (!worker->is_ending)
 		modules_drain(worker->modules);
 	worker->is_ending = true;
-	worker->table->on_empty = on_empty;
+	worker->table->on_empty = on_idle;
 	worker->table->on_empty_arg = worker;
-}
-
-static void end_if_empty(struct worker *worker)
-{
-	if (worker->table->n_conns == 0)
-		on_empty(worker);
+	work_watch_idle(on_idle, worker);
 }
 
 /* Limit 0: none. */
@@ -184,15 +207,15 @@ static void stop(struct worker *worker, uint32_t limit_ms)
 	table_stop(worker->table);
 	if (limit_ms != 0)
 		start_deadline(worker, limit_ms);
-	end_if_empty(worker);
+	on_idle(worker);
 }
 
 static void stop_now(struct worker *worker)
 {
 	begin_end(worker);
 	handover_destroy(&worker->handover);
-	table_abort(worker->table, CLOSE_REASON_shutdown);
-	end_if_empty(worker);
+	cut_off(worker, CLOSE_REASON_shutdown);
+	on_idle(worker);
 }
 
 /*
@@ -229,7 +252,7 @@ static void drain(struct worker *worker, uint32_t limit_ms)
 	leave_sockets(worker);
 	table_drain(worker->table, limit_ms / 100 * DRAIN_SPREAD_PERCENT);
 	start_deadline(worker, limit_ms);
-	end_if_empty(worker);
+	on_idle(worker);
 }
 
 static void receive(struct worker *worker, int fd)
@@ -404,6 +427,7 @@ static void watch_control(struct worker *worker)
 	ev_signal_init(&worker->term, on_term, SIGTERM);
 	ev_signal_start(worker->loop, &worker->term);
 	ev_init(&worker->deadline, on_deadline);
+	ev_timer_init(&worker->grace, on_grace, JOB_GRACE_S, 0.);
 	start_stamping(worker);
 	trim_start(&worker->trim, worker->loop, &worker->table->pool);
 }
@@ -426,9 +450,14 @@ static void start_modules(struct worker *worker)
 
 static void finish(struct worker *worker)
 {
+	work_cancel();
+	/* A job that runs may use whatever its module has: nothing can be freed any more. */
+	if (work_n_jobs() > 0)
+		_exit(0);
 	handover_destroy(&worker->handover);
 	trim_stop(&worker->trim, worker->loop);
 	modules_stop(worker->modules);
+	work_close();
 	host_attach(NULL, NULL);
 	table_destroy(&worker->table);
 	listeners_destroy(&worker->listeners);

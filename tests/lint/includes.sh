@@ -1,7 +1,7 @@
 #!/bin/sh
 # Who includes whom. A room sees itself, the rooms below it, and api/; the order is
 #
-#     main > master > worker > module > conn > route > io > wire, settings > base
+#     main > master > worker > module > conn > route > io > wire, settings, work > base
 #
 # modules/ see api/ only, like anybody's; bench/ sees base/ and wire/. A .c file begins with
 # config.h, a header never has it, an include spells the room, no header only gathers other
@@ -19,7 +19,7 @@ trap 'rm -f "$found"' EXIT
 # shellcheck disable=SC2046
 awk '
 BEGIN {
-    n = split("base 1 wire 2 settings 2 io 3 route 4 conn 5 module 6 worker 7 master 8 main 9", list, " ")
+    n = split("base 1 work 2 wire 2 settings 2 io 3 route 4 conn 5 module 6 worker 7 master 8 main 9", list, " ")
     for (i = 1; i < n; i += 2)
         rank[list[i]] = list[i + 1]
     sees["bench base"] = sees["bench wire"] = 1

@@ -18,6 +18,7 @@ SYSTEM_TESTS = \
 	tests/system/e_queue \
 	tests/system/f_calls \
 	tests/system/f_module \
+	tests/system/f_work \
 	tests/system/g_bench \
 	tests/system/g_churn \
 	tests/system/g_faults
@@ -111,6 +112,10 @@ tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 
+tests_system_f_work_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_work_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_work_LDADD = $(SYSTEM_LDADD)
+
 tests_system_g_bench_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_bench_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_g_bench_LDADD = $(SYSTEM_LDADD)
@@ -129,6 +134,7 @@ SYSTEM_MODULE_LDFLAGS = $(MODULE_LDFLAGS) -rpath /nowhere
 
 check_LTLIBRARIES += \
 	tests/system/modules/demand.la \
+	tests/system/modules/jobs.la \
 	tests/system/modules/newer_major.la \
 	tests/system/modules/newer_minor.la \
 	tests/system/modules/no_symbol.la \
@@ -137,6 +143,10 @@ check_LTLIBRARIES += \
 
 tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_jobs_la_SOURCES = \
+	tests/system/modules/jobs.c tests/system/modules/jobs.h
+tests_system_modules_jobs_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_jobs_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_newer_major_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_newer_major_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_newer_minor_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)

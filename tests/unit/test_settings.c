@@ -108,6 +108,8 @@ START_TEST(defaults_are_in_force)
 	ck_assert_int_eq(settings->log_format, LOG_FORMAT_TEXT);
 	ck_assert_uint_eq(settings->drain_timeout_ms, 30000);
 	ck_assert_uint_eq(settings->worker_send_memory, 256 << 20);
+	ck_assert_uint_eq(settings->worker_threads, 4);
+	ck_assert_uint_eq(settings->worker_jobs, 1024);
 	ck_assert_uint_eq(settings->n_modules, 1);
 	ck_assert_str_eq(settings->modules[0].name, "c10k");
 	ck_assert_str_eq(settings->modules[0].path, MODULE_DIR "/c10k.so");
@@ -142,6 +144,7 @@ static const char full[] =
     "/opt/modules\nlog = /var/log/r.log\n"
     "control-socket = /run/c.sock\ncontrol-group = adm\n"
     "log-level = debug\nlog-format = json\ndrain-timeout = 5m\nworker-send-memory = 1G\n"
+    "worker-threads = 256\nworker-jobs = 1048576\n"
     "module c10k { path = \"/opt/a b/c10k.so\" }\n"
     "module echo { }\n"
     "module game { level = -5 bytes = 1M pause = 1m is-open = false greeting = 'x' realm = r\n"
@@ -175,6 +178,8 @@ START_TEST(every_option_is_kept)
 	ck_assert_int_eq(settings->log_format, LOG_FORMAT_JSON);
 	ck_assert_uint_eq(settings->drain_timeout_ms, 300000);
 	ck_assert_uint_eq(settings->worker_send_memory, 1 << 30);
+	ck_assert_uint_eq(settings->worker_threads, 256);
+	ck_assert_uint_eq(settings->worker_jobs, 1 << 20);
 	ck_assert_uint_eq(settings->n_modules, 3);
 	ck_assert_str_eq(settings->modules[0].path, "/opt/a b/c10k.so");
 	ck_assert_str_eq(settings->modules[1].path, "/opt/modules/echo.so");
@@ -550,6 +555,8 @@ START_TEST(dump_shows_every_option)
 			       "watchdog-adopt = 2s\n"
 			       "slow-handler = 100ms\n"
 			       "worker-send-memory = 256M\n"
+			       "worker-threads = 4\n"
+			       "worker-jobs = 1024\n"
 			       "\n"
 			       "module \"c10k\" {\n"
 			       "\tpath = \"" MODULE_DIR "/c10k.so\"\n"

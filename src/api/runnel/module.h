@@ -3,8 +3,8 @@
  *
  * A module is a shared object that defines one RNL_MODULE(...). It links against
  * nothing of runnel: every call goes through a table that the host hands over.
- * A module runs in a worker, a process with one thread and one event loop, and
- * nothing it does may block.
+ * A module runs in a worker, a process with one event loop, and all of it runs in
+ * the loop's thread, where nothing may block. What has to is given to rnl_work().
  *
  * ABI versions: a module runs on a host of the same major and of the same or a
  * later minor. 1.0 is the first.
@@ -90,6 +90,13 @@ typedef enum rnl_verdict rnl_handler_f(
 
 /* What is done with each connection; arg is the caller's. */
 typedef void rnl_visit_f(struct rnl_conn *conn, void *arg);
+
+/* What rnl_work() runs in another thread. It may block, and may call no function of this header.
+ */
+typedef void rnl_work_f(void *arg);
+
+/* What is done with the result, on the loop. conn may be NULL; see rnl_work(). */
+typedef void rnl_done_f(struct rnl_conn *conn, void *arg);
 
 /*
  * The place of a handler in the chain of an id. All "before" handlers run first,
@@ -254,6 +261,8 @@ struct rnl_host {
 	    RNL_PRINTF(3, 0);
 	struct ev_loop *(*loop)(void);
 	int (*worker)(void);
+	enum rnl_status (*work)(struct rnl_self *self, struct rnl_conn *conn, uint64_t key,
+	    rnl_work_f *work, rnl_done_f *done, void *arg);
 };
 
 struct rnl_link {
@@ -480,6 +489,28 @@ static inline void rnl_log(enum rnl_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	rnl_link.host->log(rnl_link.self, level, fmt, args);
 	va_end(args);
+}
+
+/*
+ * Have work(arg) called in another thread, where it may block, and then done(conn, arg) on the
+ * loop. Jobs of this module with the same key begin one after the other in the order of the
+ * calls, each when done of the one before it has returned; the key 0 means no order. With
+ * rnl_conn_id(conn) as the key replies keep the order of the requests.
+ *
+ * done gets conn, or NULL when that has ended, or was NULL. arg is the job's until done is
+ * called, exactly once; only a worker that ends without waiting for a job which runs does not
+ * call it. done(NULL, arg) is also called, without work, when the worker ends before a thread has
+ * begun the job.
+ *
+ * A connection that the peer or the worker ends stays open for the jobs it has; otherwise it
+ * waits for none. From the start hook on. RNL_EFULL: the worker has worker-jobs jobs; RNL_ENOMEM:
+ * no memory or no thread; RNL_ECLOSED: the worker is about to end; RNL_EINVAL: work or done is
+ * NULL, or called in configure. Nothing is called then, and arg is the caller's still.
+ */
+static inline enum rnl_status rnl_work(
+    struct rnl_conn *conn, uint64_t key, rnl_work_f *work, rnl_done_f *done, void *arg)
+{
+	return rnl_link.host->work(rnl_link.self, conn, key, work, done, arg);
 }
 
 /*

@@ -1,0 +1,381 @@
+/*
+ * Blocking work: rnl_work() and what becomes of jobs when connections and
+ * workers end.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "system/client.h"
+#include "system/daemon.h"
+#include "system/modules/jobs.h"
+#include "system/run.h"
+
+/* A daemon with one worker, and the gate at which its jobs wait. */
+struct site {
+	struct daemon *daemon;
+	char gate[192];
+};
+
+static struct site site_open(const char *options)
+{
+	static unsigned n_sites;
+	struct site site;
+
+	snprintf(site.gate, sizeof(site.gate), "%s/gate-%d-%u", run_folder(), (int)getpid(),
+	    n_sites++);
+	site.daemon = daemon_new(1,
+	    "%s\nmodule jobs { path = \"" TEST_MODULES "/jobs.so\" gate = \"%s\" }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { jobs } }\n",
+	    options, site.gate);
+	daemon_start(site.daemon);
+	return site;
+}
+
+static int site_connect(const struct site *site)
+{
+	return client_connect(daemon_port(site->daemon, "main"));
+}
+
+static void open_gate(const struct site *site)
+{
+	FILE *file = fopen(site->gate, "we");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static void ask(int fd, uint32_t id, uint32_t number, uint32_t key)
+{
+	struct bytes request = { 0 };
+
+	bytes_add_be32(&request, id);
+	bytes_add_be32(&request, 8);
+	bytes_add_be32(&request, number);
+	bytes_add_be32(&request, key);
+	client_send(fd, request.data, request.len);
+	bytes_free(&request);
+}
+
+/* One reply; the first number of it. */
+static uint32_t receive(int fd, uint32_t expected_id)
+{
+	uint8_t payload[64];
+	uint32_t id;
+
+	ck_assert_uint_ge(client_receive_tlv(fd, &id, payload, sizeof(payload)), 4);
+	ck_assert_uint_eq(id, expected_id);
+	return (uint32_t)payload[0] << 24 | (uint32_t)payload[1] << 16 |
+	       (uint32_t)payload[2] << 8 | payload[3];
+}
+
+/* The worker has taken what was sent before, and its loop turns. */
+static void ping(int fd)
+{
+	ask(fd, JOBS_PING, 77, 0);
+	ck_assert_uint_eq(receive(fd, JOBS_PING), 77);
+}
+
+static unsigned n_threads(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)) != NULL)
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+/* More of them than threads, and than the pool takes in a turn. */
+START_TEST(jobs_are_done_for_their_connections)
+{
+	struct site site = site_open("");
+	int fds[4];
+
+	for (int i = 0; i < 4; i++)
+		fds[i] = site_connect(&site);
+	for (uint32_t i = 0; i < 800; i++)
+		ask(fds[i % 4], JOBS_PLAIN, i, 0);
+	for (int i = 0; i < 4; i++) {
+		uint32_t sum = 0;
+
+		for (int k = 0; k < 200; k++)
+			sum += receive(fds[i], JOBS_PLAIN);
+		/* i, i + 4, ... i + 796 */
+		ck_assert_uint_eq(sum, 200 * (unsigned)i + 4 * (199 * 200 / 2));
+		close(fds[i]);
+	}
+	daemon_end(site.daemon);
+	daemon_expect_counter(site.daemon, "jobs", 800);
+	daemon_expect_counter(site.daemon, "jobs_refused", 0);
+	ck_assert(daemon_has_logged(site.daemon, "taken 800 done 800, now refused with -3"));
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+START_TEST(loop_serves_while_jobs_block)
+{
+	struct site site = site_open("worker-threads = 2");
+	int fd = site_connect(&site), other = site_connect(&site);
+	pid_t worker = daemon_worker(site.daemon, 0);
+
+	ck_assert_uint_eq(n_threads(worker), 1);
+	for (uint32_t i = 0; i < 5; i++)
+		ask(fd, JOBS_GATED, i, 0);
+	ping(other);
+	ping(fd);
+	WAIT_FOR(n_threads(worker) == 3);
+	open_gate(&site);
+	for (uint32_t i = 0; i < 5; i++)
+		receive(fd, JOBS_GATED);
+	ck_assert_uint_eq(n_threads(worker), 3);
+	close(fd);
+	close(other);
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+/* With the connection's id as the key, and with one that connections share. */
+START_TEST(jobs_of_a_key_keep_their_order)
+{
+	struct site site = site_open("worker-threads = 8");
+	int one = site_connect(&site), two = site_connect(&site);
+
+	for (uint32_t i = 0; i < 100; i++) {
+		ask(one, JOBS_IN_ORDER, i, 0);
+		ask(two, JOBS_PLAIN, i, 5);
+	}
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(receive(two, JOBS_PLAIN), i);
+	open_gate(&site);
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(receive(one, JOBS_IN_ORDER), i);
+	ask(one, JOBS_AGAIN, 50, 9);
+	for (uint32_t i = 0; i <= 50; i++)
+		ck_assert_uint_eq(receive(one, JOBS_AGAIN), 50 - i);
+	close(one);
+	close(two);
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+START_TEST(full_pool_is_an_error_at_once)
+{
+	struct site site = site_open("worker-threads = 1\nworker-jobs = 3");
+	int fd = site_connect(&site);
+
+	for (uint32_t i = 0; i < 3; i++)
+		ask(fd, JOBS_GATED, i, 0);
+	for (int i = 0; i < 50; i++) {
+		ask(fd, JOBS_GATED, 3, 0);
+		ck_assert_int_eq((int32_t)receive(fd, JOBS_REFUSED), -1);
+	}
+	ck_assert(daemon_has_logged(site.daemon, "job refused: 3 jobs run or wait"));
+	open_gate(&site);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(receive(fd, JOBS_GATED), i);
+	ask(fd, JOBS_GATED, 3, 0);
+	ck_assert_uint_eq(receive(fd, JOBS_GATED), 3);
+	close(fd);
+	daemon_end(site.daemon);
+	daemon_expect_counter(site.daemon, "jobs", 4);
+	daemon_expect_counter(site.daemon, "jobs_refused", 50);
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+/* Before there is a loop (the module tries it), and without functions. */
+START_TEST(bad_job_is_refused)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ck_assert(daemon_has_logged(site.daemon, "there are no threads before the start hook"));
+	ask(fd, JOBS_NOTHING, 0, 0);
+	ck_assert_int_eq((int32_t)receive(fd, JOBS_REFUSED), -5);
+	ck_assert(daemon_has_logged(site.daemon, "job refused: it has no function"));
+	close(fd);
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+/* Reset by the peer, or closed by the module: it is not waited for, and the job is done alone. */
+START_TEST(connection_may_end_before_its_job)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, _i == 0 ? JOBS_GATED : JOBS_CLOSE, 12, 0);
+	if (_i == 0) {
+		ping(fd);
+		client_reset(fd);
+	} else {
+		client_expect_eof(fd);
+		close(fd);
+	}
+	WAIT_FOR(daemon_has_logged(site.daemon, "connection closed"));
+	open_gate(&site);
+	WAIT_FOR(daemon_has_logged(site.daemon, "job 12 ran, conn gone"));
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+START_TEST(job_without_connection_has_none)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_LOOSE, 13, 0);
+	open_gate(&site);
+	WAIT_FOR(daemon_has_logged(site.daemon, "job 13 ran, conn gone"));
+	close(fd);
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+/* A peer that ends its side still gets the reply to all that it has sent. */
+START_TEST(half_close_gets_the_replies_of_jobs)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	for (uint32_t i = 0; i < 10; i++)
+		ask(fd, JOBS_IN_ORDER, i, 0);
+	shutdown(fd, SHUT_WR);
+	client_await_read(fd);
+	open_gate(&site);
+	for (uint32_t i = 0; i < 10; i++)
+		ck_assert_uint_eq(receive(fd, JOBS_IN_ORDER), i);
+	client_expect_eof(fd);
+	close(fd);
+	daemon_end(site.daemon);
+	daemon_expect_counter(site.daemon, "closed_peer", 1);
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+/* The last job's end is the connection's, also when it has no reply. */
+START_TEST(half_close_ends_without_a_reply)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_SILENT, 15, 0);
+	ask(fd, JOBS_SILENT, 16, 0);
+	shutdown(fd, SHUT_WR);
+	client_await_read(fd);
+	open_gate(&site);
+	client_expect_eof(fd);
+	close(fd);
+	ck_assert(daemon_has_logged(site.daemon, "job 15 ran, conn there"));
+	ck_assert(daemon_has_logged(site.daemon, "job 16 ran, conn there"));
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+/* A graceful stop waits for jobs: of connections, which get their replies, and of none. */
+START_TEST(stop_waits_for_jobs)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	if (_i == 0)
+		ask(fd, JOBS_GATED, 21, 0);
+	ask(fd, JOBS_LOOSE, 22, 0);
+	ping(fd);
+	daemon_signal(site.daemon, SIGTERM);
+	WAIT_FOR(daemon_has_logged(site.daemon, "signal TERM"));
+	if (_i == 1)
+		client_expect_eof(fd);
+	ck_assert(!daemon_has_ended(site.daemon));
+	open_gate(&site);
+	if (_i == 0) {
+		ck_assert_uint_eq(receive(fd, JOBS_GATED), 21);
+		client_expect_eof(fd);
+	}
+	close(fd);
+	ck_assert_int_eq(daemon_await_end(site.daemon), 0);
+	ck_assert(daemon_has_logged(site.daemon, "job 22 ran, conn gone"));
+	ck_assert(
+	    daemon_has_logged(site.daemon, _i == 0 ? "taken 2 done 2" : "taken 1 done 1"));
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+/*
+ * Time is over and one job runs on: that which waits for a thread is done without having run,
+ * that which waits for the one that runs is not, and nothing is freed under the thread.
+ */
+START_TEST(stop_does_not_wait_for_ever)
+{
+	struct site site = site_open("worker-threads = 1\ndrain-timeout = 100ms");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_GATED, 31, 5);
+	ask(fd, JOBS_GATED, 32, 5);
+	ask(fd, JOBS_GATED, 33, 0);
+	ping(fd);
+	WAIT_FOR(n_threads(daemon_worker(site.daemon, 0)) == 2);
+	daemon_signal(site.daemon, _i == 0 ? SIGTERM : SIGINT);
+	client_expect_end(fd);
+	close(fd);
+	ck_assert_int_eq(daemon_await_end(site.daemon), 0);
+	ck_assert(!daemon_has_logged(site.daemon, "job 31"));
+	ck_assert(!daemon_has_logged(site.daemon, "job 32"));
+	ck_assert(daemon_has_logged(site.daemon, "job 33 did not run, conn gone"));
+	ck_assert(daemon_has_logged(site.daemon, "2 jobs are not done"));
+	ck_assert(!daemon_has_logged(site.daemon, "now refused"));
+	ck_assert(!daemon_has_logged(site.daemon, "killed"));
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+START_TEST(call_from_a_thread_ends_the_worker)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_BAD, 41, 0);
+	client_expect_end(fd);
+	close(fd);
+	WAIT_FOR(daemon_n_started(site.daemon, 0) == 2);
+	ck_assert(daemon_has_logged(
+	    site.daemon, "a module calls rnl_log() in a thread that is not the loop's"));
+	WAIT_FOR(daemon_n_logged(site.daemon, "signal 6") == 1);
+	fd = site_connect(&site);
+	ping(fd);
+	close(fd);
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("f_work");
+	TCase *jobs = run_case(suite, "jobs");
+	TCase *end = run_case(suite, "end");
+
+	tcase_add_test(jobs, jobs_are_done_for_their_connections);
+	tcase_add_test(jobs, loop_serves_while_jobs_block);
+	tcase_add_test(jobs, jobs_of_a_key_keep_their_order);
+	tcase_add_test(jobs, full_pool_is_an_error_at_once);
+	tcase_add_test(jobs, bad_job_is_refused);
+	tcase_add_test(jobs, job_without_connection_has_none);
+	tcase_add_test(jobs, call_from_a_thread_ends_the_worker);
+	tcase_add_loop_test(end, connection_may_end_before_its_job, 0, 2);
+	tcase_add_test(end, half_close_gets_the_replies_of_jobs);
+	tcase_add_test(end, half_close_ends_without_a_reply);
+	tcase_add_loop_test(end, stop_waits_for_jobs, 0, 2);
+	tcase_add_loop_test(end, stop_does_not_wait_for_ever, 0, 2);
+	return run_suite(suite);
+}

@@ -1,0 +1,22 @@
+/*
+ * What the module "jobs" does, by message id. Numbers are big-endian u32; a job is
+ * known by its number. A job of id GATED ends when the file of option gate is there.
+ */
+#ifndef TESTS_SYSTEM_JOBS_H
+#define TESTS_SYSTEM_JOBS_H
+
+enum {
+	JOBS_PLAIN = 1,    /* number, key; the same back when the job is done */
+	JOBS_GATED = 2,    /* the same, when the gate is open */
+	JOBS_IN_ORDER = 3, /* number: GATED, with the connection's id as the key */
+	JOBS_LOOSE = 4,    /* number: GATED, and of no connection */
+	JOBS_BAD = 5,      /* number: a job that calls rnl_log() */
+	JOBS_NOTHING = 6,  /* rnl_work() without functions -> REFUSED */
+	JOBS_CLOSE = 7,    /* number: GATED, then rnl_close() */
+	JOBS_REFUSED = 8,  /* what comes back when rnl_work() refuses: status */
+	JOBS_AGAIN = 9,    /* number: PLAIN, whose done submits number - 1, and so on to 0 */
+	JOBS_PING = 10,    /* the same back, at once */
+	JOBS_SILENT = 11,  /* number, key: GATED, without a reply */
+};
+
+#endif
