@@ -74,15 +74,24 @@ static void redirect(int fd, const char *path, int flags)
 	close(file);
 }
 
-/* Memory tests are about what is in use, not about what a sanitizer keeps back. */
-static void set_sanitizer_options(void)
+static void add_option(const char *name, const char *option)
 {
-	const char *given = getenv("ASAN_OPTIONS");
+	const char *given = getenv(name);
 	char options[512];
 
-	snprintf(options, sizeof(options), "%s%squarantine_size_mb=1",
-	    given != NULL ? given : "", given != NULL ? ":" : "");
-	setenv("ASAN_OPTIONS", options, 1);
+	snprintf(options, sizeof(options), "%s%s%s", given != NULL ? given : "",
+	    given != NULL ? ":" : "", option);
+	setenv(name, options, 1);
+}
+
+/*
+ * Memory tests are about what is in use, not about what a sanitizer keeps back. A process with
+ * threads that the thread sanitizer ends waits a second for them to report, and then is killed.
+ */
+static void set_sanitizer_options(void)
+{
+	add_option("ASAN_OPTIONS", "quarantine_size_mb=1");
+	add_option("TSAN_OPTIONS", "atexit_sleep_ms=0");
 }
 
 /* As sd_listen_fds(3) says. Returns the first descriptor that is free behind them. */
