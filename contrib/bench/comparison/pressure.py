@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -69,18 +69,20 @@ class Daemon:
 
 
 @contextmanager
-def daemon(build: Path, options: str = "") -> Iterator[Daemon]:
+def daemon(
+    build: Path, options: str = "", conf: str = CONF, modules: Path | None = None
+) -> Iterator[Daemon]:
     """A runneld of its own on a free port; it must end with status 0 and without a respawn."""
     port = free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        conf = folder / "runnel.conf"
-        modules = build / "src/modules/.libs"
-        conf.write_text(CONF.format(modules=modules, port=port, options=options))
+        path = folder / "runnel.conf"
+        modules = modules or build / "src/modules/.libs"
+        path.write_text(conf.format(modules=modules, port=port, options=options))
         log = folder / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [str(build / "runneld"), "-F", "-c", str(conf)],
+                [str(build / "runneld"), "-F", "-c", str(path)],
                 stdin=subprocess.DEVNULL,
                 stderr=output,
                 start_new_session=True,
@@ -284,11 +286,15 @@ def abrupt(build: Path) -> list[Goal]:
                  f"{left}", left == 0)]
 
 
-def main(arguments: list[str]) -> int:
+def main(
+    arguments: list[str],
+    program: str = "pressure",
+    runs: Sequence[Callable[[Path], list[Goal]]] = (stalled, flooded, lone, abrupt),
+) -> int:
     if len(arguments) != 1:
-        sys_exit("usage: pressure BUILD")
+        raise SystemExit(f"usage: {program} BUILD")
     build = Path(arguments[0]).resolve()
-    goals = [goal for run in (stalled, flooded, lone, abrupt) for goal in run(build)]
+    goals = [goal for run in runs for goal in run(build)]
     print("| what | goal | measured | met |\n| --- | --- | --- | --- |")
     for goal in goals:
         print(f"| {goal.what} | {goal.limit} | {goal.measured} | {'yes' if goal.is_met else 'no'} |")
