@@ -1,5 +1,9 @@
 pkginclude_HEADERS = src/api/runnel/module.h
 
+# For those who build modules: what is installed, and what is only built here.
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = src/api/runnel.pc
+
 sbin_PROGRAMS += runneld
 runneld_SOURCES = src/main.c
 runneld_CPPFLAGS = $(AM_CPPFLAGS) \

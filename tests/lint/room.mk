@@ -5,6 +5,7 @@ lint_scripts = \
 	tests/lint/header.sh \
 	tests/lint/includes.sh \
 	tests/lint/manuals.sh \
+	tests/lint/pkgconfig.sh \
 	tests/lint/readme.sh \
 	tests/lint/shell.sh \
 	tests/lint/words.sh

@@ -21,6 +21,7 @@ SYSTEM_TESTS = \
 	tests/system/f_work \
 	tests/system/g_bench \
 	tests/system/g_churn \
+	tests/system/g_examples \
 	tests/system/g_faults
 
 SYSTEM_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
@@ -123,6 +124,11 @@ tests_system_g_bench_LDADD = $(SYSTEM_LDADD)
 tests_system_g_churn_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_churn_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_g_churn_LDADD = $(SYSTEM_LDADD)
+
+tests_system_g_examples_CPPFLAGS = $(SYSTEM_CPPFLAGS) \
+	-DEXAMPLES='"$(abs_top_srcdir)/contrib/examples"'
+tests_system_g_examples_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_g_examples_LDADD = $(SYSTEM_LDADD)
 
 tests_system_g_faults_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_g_faults_CFLAGS = $(SYSTEM_CFLAGS)
