@@ -8,6 +8,7 @@ lint_scripts = \
 	tests/lint/pkgconfig.sh \
 	tests/lint/readme.sh \
 	tests/lint/shell.sh \
+	tests/lint/tutorial.sh \
 	tests/lint/words.sh
 
 dist_check_SCRIPTS += $(lint_scripts)
