@@ -131,23 +131,25 @@ void conn_abort(struct rnl_conn *conn, enum close_reason reason)
 		conn_schedule(conn);
 }
 
-void conn_hold(struct rnl_conn *conn)
-{
-	conn->n_held++;
-}
-
-void conn_release(struct rnl_conn *conn)
-{
-	CHECK(conn->n_held > 0);
-	if (--conn->n_held == 0 && (conn->is_input_over || conn->table->movable != 0))
-		conn_schedule(conn);
-}
-
 enum close_reason conn_reason_of(int error)
 {
 	if (error == ECONNRESET || error == EPIPE || error == ETIMEDOUT)
 		return CLOSE_REASON_peer;
 	return CLOSE_REASON_error;
+}
+
+void conn_hold(struct rnl_conn *conn)
+{
+	conn->n_holds++;
+}
+
+void conn_release(struct rnl_conn *conn)
+{
+	CHECK(conn->n_holds > 0);
+	conn->n_holds--;
+	if (conn->n_holds == 0 && (conn->is_input_over || conn->table->movable != 0) &&
+	    conn != conn->table->current)
+		conn_schedule(conn);
 }
 
 void conn_turn(struct rnl_conn *conn)
@@ -265,7 +267,7 @@ static void call_moved(struct rnl_conn *conn)
 static bool move(struct rnl_conn *conn)
 {
 	if (!conn_is_movable(conn) || !is_served(conn) || conn->is_waiting ||
-	    conn->is_refused || conn->n_held > 0 || !sendq_is_empty(&conn->out) ||
+	    conn->is_refused || conn->n_holds > 0 || !sendq_is_empty(&conn->out) ||
 	    !conn->table->move(conn, conn->table->move_arg))
 		return false;
 	hash_remove(&conn->table->by_id, &conn->by_id);
@@ -309,7 +311,7 @@ void conn_settle(struct rnl_conn *conn)
 		conn_drain(conn);
 	conn_relieve(conn);
 	if (conn->state == CONN_OPEN && conn->is_input_over && !conn->is_waiting &&
-	    conn->n_held == 0)
+	    conn->n_holds == 0)
 		conn_close(conn, conn->reason);
 	if (conn->state == CONN_FLUSHING && sendq_is_empty(&conn->out))
 		finish(conn);

@@ -71,7 +71,7 @@ struct rnl_conn {
 	struct sendq out;
 
 	uint32_t progress_ms; /* is_blocked and no byte went since; or LINGERING since */
-	uint32_t n_held;      /* conn_hold() less conn_release() */
+	uint32_t n_holds;     /* replies that modules owe it; see conn_hold() */
 	struct endpoint peer;
 	struct link turn;            /* table->agenda */
 	struct link all;             /* table->conns */
@@ -111,9 +111,8 @@ void conn_close(struct rnl_conn *conn, enum close_reason reason);
 void conn_abort(struct rnl_conn *conn, enum close_reason reason);
 
 /*
- * A reply is still to come, from a job that runs elsewhere: once its input is over, because the
- * peer or the worker ends it, it stays open until conn_release() has been called as often.
- * Nothing else that closes it waits.
+ * A reply is owed that will come from elsewhere: until as many releases, the end of its input
+ * does not close it. Everything else may.
  */
 void conn_hold(struct rnl_conn *conn);
 void conn_release(struct rnl_conn *conn);
