@@ -7,6 +7,7 @@ set -eu
 
 builddir=$PWD
 source=$(cd "${srcdir:-.}/tests/interop" && pwd)
+page=$(cd "${srcdir:-.}/man" && pwd)/runnel-zinx.7
 dir=$(mktemp -d "${TMPDIR:-/tmp}/runnel-interop.XXXXXX")
 daemon=
 finish() {
@@ -32,6 +33,25 @@ timeout 120 go mod download >download.log 2>&1 ||
     skip "zinx cannot be downloaded: $(tail -n 1 download.log)"
 go build -o interop .
 
+# runnel-zinx(7) leaves none of zinx's calls out: a section for each interface, an item that
+# begins with the method or lists it.
+status=0
+zinx=$(go list -m -f '{{.Dir}}' github.com/aceld/zinx)
+for interface in IServer IConnection IRequest IRouter IConnManager IHeartbeatChecker IInterceptor \
+    Inotify IClient; do
+    sed -n "/^type $interface interface {/,/^}/s/^\t\([A-Z][A-Za-z0-9]*\)(.*/\1/p" "$zinx"/ziface/*.go >methods
+    [ -s methods ] || {
+        echo "zinx has no interface $interface"
+        status=1
+    }
+    sed -n "/^\.Sh ${interface^^}\$/,/^\.El/s/^\.It Ic //p" "$page" >items
+    tr -d ',' <items | tr ' ' '\n' >known
+    if grep -vxFf known methods >missing; then
+        echo "$page: $interface lacks $(paste -sd ' ' missing)"
+        status=1
+    fi
+done
+
 cat >conf <<END
 module-dir = "$builddir/src/modules/.libs"
 module echo { }
@@ -52,7 +72,6 @@ done
 # Where zinx looks for a conf of its own.
 echo '{}' >zinx.json
 export ZINX_CONFIG_FILE_PATH=$dir/zinx.json
-status=0
 for framing in tlv ltv; do
     address=$(sed -n "s/.* listen $framing: listening on //p" log)
     if ! timeout 300 ./interop -framing $framing "$address" >out 2>&1; then

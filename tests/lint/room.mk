@@ -9,7 +9,8 @@ lint_scripts = \
 	tests/lint/readme.sh \
 	tests/lint/shell.sh \
 	tests/lint/tutorial.sh \
-	tests/lint/words.sh
+	tests/lint/words.sh \
+	tests/lint/zinx.sh
 
 dist_check_SCRIPTS += $(lint_scripts)
 TESTS += $(lint_scripts)
