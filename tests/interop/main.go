@@ -147,7 +147,9 @@ func many(to target) error {
 			connected.Wait()
 			for i := range rounds {
 				sent := payload(number, i)
-				if err := client.Conn().SendBuffMsg(pingID, sent); err != nil {
+				// By default it gives up after 5 ms, on a busy machine too.
+				if err := client.Conn().SendBuffMsg(pingID, sent,
+					ziface.WithSendMsgTimeout(timeout)); err != nil {
 					failures <- err
 					return
 				}
