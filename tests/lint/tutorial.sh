@@ -92,7 +92,9 @@ serve() {
     sed -i 's/:8888"/:0"/' ./*.conf
     local words tries=200
     read -r -a words <<<"$1"
-    "${words[@]}" 2>"$dir/log" &
+    # What the one before has logged must not be taken for this one's.
+    : >"$dir/log"
+    "${words[@]}" 2>>"$dir/log" &
     daemon=$!
     until grep -q ' ready: ' "$dir/log"; do
         kill -0 "$daemon" 2>/dev/null || fail "the daemon does not start"

@@ -332,12 +332,14 @@ START_TEST(stop_does_not_wait_for_ever)
 {
 	struct site site = site_open("worker-threads = 1\ndrain-timeout = 100ms");
 	int fd = site_connect(&site);
+	char reached[256];
 
 	ask(fd, JOBS_GATED, 31, 5);
 	ask(fd, JOBS_GATED, 32, 5);
 	ask(fd, JOBS_GATED, 33, 0);
 	ping(fd);
-	WAIT_FOR(n_threads(daemon_worker(site.daemon, 0)) == 1);
+	snprintf(reached, sizeof(reached), "%s-reached", site.gate);
+	WAIT_FOR(access(reached, F_OK) == 0);
 	daemon_signal(site.daemon, _i == 0 ? SIGTERM : SIGINT);
 	client_expect_end(fd);
 	close(fd);

@@ -1,6 +1,7 @@
 /*
  * What the module "jobs" does, by message id. Numbers are big-endian u32; a job is
- * known by its number. A job of id GATED ends when the file of option gate is there.
+ * known by its number. A job of id GATED ends when the file of option gate is there, and
+ * makes the file gate-reached when it begins to wait.
  */
 #ifndef TESTS_SYSTEM_JOBS_H
 #define TESTS_SYSTEM_JOBS_H
