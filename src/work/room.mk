@@ -9,5 +9,6 @@ check_PROGRAMS += tests/unit/test-work
 TESTS += tests/unit/test-work
 tests_unit_test_work_SOURCES = tests/unit/test_work.c
 tests_unit_test_work_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_work_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_work_LDADD = src/work/libwork.a src/base/libbase.a $(EV_LIBS) $(CHECK_LIBS)
 endif

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +14,23 @@
 #include "work/pool.h"
 
 #define MAX_TASKS 5000
+
+/* The linker gives the pool this one; the system has no more threads when none is left. */
+static int n_threads_left = 1000;
+
+int __real_pthread_create(
+    pthread_t *id, const pthread_attr_t *attributes, void *(*main)(void *), void *arg);
+int __wrap_pthread_create(
+    pthread_t *id, const pthread_attr_t *attributes, void *(*main)(void *), void *arg);
+
+int __wrap_pthread_create(
+    pthread_t *id, const pthread_attr_t *attributes, void *(*main)(void *), void *arg)
+{
+	if (n_threads_left == 0)
+		return EAGAIN;
+	n_threads_left--;
+	return __real_pthread_create(id, attributes, main, arg);
+}
 
 struct rig {
 	struct ev_loop *loop;
@@ -375,6 +393,41 @@ START_TEST(signals_stay_with_the_loop)
 }
 END_TEST
 
+/* Then the job is the caller's: submit() frees it. */
+START_TEST(no_thread_at_all_is_an_error)
+{
+	const uint64_t key = 4;
+	struct rig rig;
+
+	rig_open(&rig, 2, 10);
+	n_threads_left = 0;
+	errno = 0;
+	ck_assert_int_eq(submit(&rig, 0, run_counted, _i == 0 ? NULL : &key, NULL), RNL_ENOMEM);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_uint_eq(pool_n_jobs(rig.pool), 0);
+	n_threads_left = 1;
+	ck_assert_int_eq(submit(&rig, 1, run_counted, _i == 0 ? NULL : &key, NULL), RNL_OK);
+	rig_await(&rig, 1);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(fewer_threads_do_all_jobs)
+{
+	struct rig rig;
+
+	rig_open(&rig, 8, 100);
+	n_threads_left = 2;
+	for (unsigned i = 0; i < 50; i++)
+		ck_assert_int_eq(submit(&rig, i, run_at_gate, NULL, NULL), RNL_OK);
+	await_inside(2);
+	open_gate();
+	rig_await(&rig, 50);
+	ck_assert_uint_eq(gate.n_most, 2);
+	rig_close(&rig);
+}
+END_TEST
+
 /* Submissions while threads are busy, in every mixture, with more than one turn of ends. */
 START_TEST(a_mixture_loses_nothing)
 {
@@ -415,6 +468,8 @@ int main(void)
 	tcase_add_test(jobs, jobs_run_beside_each_other);
 	tcase_add_test(jobs, a_full_pool_refuses_at_once);
 	tcase_add_test(jobs, signals_stay_with_the_loop);
+	tcase_add_loop_test(jobs, no_thread_at_all_is_an_error, 0, 2);
+	tcase_add_test(jobs, fewer_threads_do_all_jobs);
 	tcase_add_test(jobs, a_mixture_loses_nothing);
 	suite_add_tcase(suite, jobs);
 	tcase_set_timeout(order, 60);
