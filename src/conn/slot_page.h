@@ -21,6 +21,7 @@ enum doing_what {
 	DOING_OPEN,
 	DOING_WRITABLE,
 	DOING_CLOSE,
+	DOING_DONE, /* of a job, with its connection or none */
 };
 
 struct doing {

@@ -59,11 +59,12 @@ static void log_doing(const struct process *process)
 		[DOING_OPEN] = "in its open hook",
 		[DOING_WRITABLE] = "in its writable hook",
 		[DOING_CLOSE] = "in its close hook",
+		[DOING_DONE] = "in the done function of a job",
 	};
 	const struct doing *doing = &process->seat->doing;
 	const struct settings *settings = process->settings;
 
-	if (doing->what == DOING_NOTHING || doing->what > DOING_CLOSE ||
+	if (doing->what == DOING_NOTHING || doing->what > DOING_DONE ||
 	    doing->module >= settings->n_modules)
 		return;
 	log_error("worker %u: it died with module '%s' %s (message id %" PRIu32

@@ -15,6 +15,7 @@
 struct work {
 	struct job job;
 	uint64_t conn_id; /* that it holds; 0: none */
+	size_t module;    /* index in the conf */
 	rnl_done_f *done;
 };
 
@@ -31,6 +32,17 @@ enum status work_open(
 	return pool_new(loop, settings->worker_threads, settings->worker_jobs, &works.pool);
 }
 
+/* See conn_do(). */
+static void work_do(const struct work *work, enum doing_what what)
+{
+	struct doing *doing = &works.table->seat->doing;
+
+	doing->conn = work->conn_id;
+	doing->id = 0;
+	doing->module = (uint16_t)work->module;
+	doing->what = (uint16_t)what;
+}
+
 /* A job that will not run has no connection: then modules have no result to send. */
 static void on_done(struct job *job, bool has_run)
 {
@@ -38,7 +50,9 @@ static void on_done(struct job *job, bool has_run)
 	struct rnl_conn *conn =
 	    work->conn_id != 0 ? table_find(works.table, work->conn_id) : NULL;
 
+	work_do(work, DOING_DONE);
 	work->done(has_run ? conn : NULL, job->arg);
+	work_do(work, DOING_NOTHING);
 	/* done() destroys no connection: it closes it at most, and that waits for its turn. */
 	if (conn != NULL)
 		conn_release(conn);
@@ -102,6 +116,7 @@ enum rnl_status work_submit(struct module *module, struct rnl_conn *conn, uint64
 	work->job.arg = arg;
 	work->job.done = on_done;
 	work->done = done;
+	work->module = module->self.index;
 	work->conn_id = conn != NULL ? conn_id(conn) : 0;
 	status = pool_submit(works.pool, &work->job, key != 0 ? &module->lanes : NULL, key);
 	if (status != RNL_OK)

@@ -22,7 +22,7 @@ struct site {
 	char gate[192];
 };
 
-static struct site site_open(const char *options)
+static struct site site_open_with(const char *options, const char *module_options)
 {
 	static unsigned n_sites;
 	struct site site;
@@ -30,11 +30,16 @@ static struct site site_open(const char *options)
 	snprintf(site.gate, sizeof(site.gate), "%s/gate-%d-%u", run_folder(), (int)getpid(),
 	    n_sites++);
 	site.daemon = daemon_new(1,
-	    "%s\nmodule jobs { path = \"" TEST_MODULES "/jobs.so\" gate = \"%s\" }\n"
+	    "%s\nmodule jobs { path = \"" TEST_MODULES "/jobs.so\" gate = \"%s\" %s }\n"
 	    "listen main { address = \"127.0.0.1:0\" modules = { jobs } }\n",
-	    options, site.gate);
+	    options, site.gate, module_options);
 	daemon_start(site.daemon);
 	return site;
+}
+
+static struct site site_open(const char *options)
+{
+	return site_open_with(options, "");
 }
 
 static int site_connect(const struct site *site)
@@ -324,6 +329,61 @@ START_TEST(stop_waits_for_jobs)
 }
 END_TEST
 
+static void reload(const struct site *site)
+{
+	daemon_signal(site->daemon, SIGHUP);
+	WAIT_FOR(daemon_has_logged(site->daemon, "generation 2 serves with 1 worker"));
+}
+
+/* In a reload a connection with a job waits for it, and then moves. */
+START_TEST(connection_moves_after_its_job)
+{
+	struct site site = site_open_with("drain-timeout = 5m", "moves = true");
+	int fd = site_connect(&site), other = site_connect(&site);
+
+	ask(fd, JOBS_GATED, 51, 5);
+	ask(fd, JOBS_SILENT, 52, 5);
+	ping(fd);
+	reload(&site);
+	/* The other one has gone over, the one with jobs is served where they are. */
+	ping(other);
+	ping(fd);
+	open_gate(&site);
+	ck_assert_uint_eq(receive(fd, JOBS_GATED), 51);
+	WAIT_FOR(daemon_has_logged(site.daemon, "taken 2 done 2"));
+	ck_assert(daemon_has_logged(site.daemon, "job 51 ran, conn there"));
+	ck_assert(daemon_has_logged(site.daemon, "job 52 ran, conn there"));
+	ping(fd);
+	ping(other);
+	close(fd);
+	close(other);
+	daemon_end(site.daemon);
+	daemon_expect_counter(site.daemon, "moved_out", 2);
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+/* One that does not move is told the end when its jobs are done. */
+START_TEST(reload_waits_for_jobs)
+{
+	struct site site = site_open("drain-timeout = 1m");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_GATED, 53, 0);
+	ask(fd, JOBS_LOOSE, 54, 0);
+	ping(fd);
+	reload(&site);
+	open_gate(&site);
+	ck_assert_uint_eq(receive(fd, JOBS_GATED), 53);
+	WAIT_FOR(daemon_has_logged(site.daemon, "job 54 ran, conn gone"));
+	daemon_signal(site.daemon, SIGTERM);
+	client_expect_eof(fd);
+	close(fd);
+	ck_assert_int_eq(daemon_await_end(site.daemon), 0);
+	daemon_destroy(&site.daemon);
+}
+END_TEST
+
 /*
  * Time is over and one job runs on: that which waits for a thread is done without having run,
  * that which waits for the one that runs is not, and nothing is freed under the thread.
@@ -351,6 +411,20 @@ START_TEST(stop_does_not_wait_for_ever)
 	ck_assert(!daemon_has_logged(site.daemon, "now refused"));
 	ck_assert(!daemon_has_logged(site.daemon, "killed"));
 	daemon_destroy(&site.daemon);
+}
+END_TEST
+
+START_TEST(crash_in_done_is_told)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_CRASH, 42, 0);
+	client_expect_end(fd);
+	close(fd);
+	WAIT_FOR(daemon_has_logged(
+	    site.daemon, "it died with module 'jobs' in the done function of a job"));
+	daemon_stop(&site.daemon);
 }
 END_TEST
 
@@ -385,11 +459,14 @@ int main(void)
 	tcase_add_test(jobs, full_pool_is_an_error_at_once);
 	tcase_add_test(jobs, bad_job_is_refused);
 	tcase_add_test(jobs, job_without_connection_has_none);
+	tcase_add_test(jobs, crash_in_done_is_told);
 	tcase_add_test(jobs, call_from_a_thread_ends_the_worker);
 	tcase_add_loop_test(end, connection_may_end_before_its_job, 0, 2);
 	tcase_add_test(end, half_close_gets_the_replies_of_jobs);
 	tcase_add_test(end, half_close_ends_without_a_reply);
 	tcase_add_loop_test(end, stop_waits_for_jobs, 0, 2);
+	tcase_add_test(end, connection_moves_after_its_job);
+	tcase_add_test(end, reload_waits_for_jobs);
 	tcase_add_loop_test(end, stop_does_not_wait_for_ever, 0, 2);
 	return run_suite(suite);
 }

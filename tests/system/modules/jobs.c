@@ -18,6 +18,7 @@ struct task {
 };
 
 static const char *gate;
+static int moves;
 static unsigned n_done, n_taken;
 
 static uint32_t get32(const struct rnl_msg *msg, size_t offset)
@@ -54,7 +55,7 @@ static void work(void *arg)
 
 	if (task->id == JOBS_BAD)
 		rnl_log(RNL_LOG_INFO, "from a thread");
-	if (task->id != JOBS_PLAIN && task->id != JOBS_AGAIN)
+	if (task->id != JOBS_PLAIN && task->id != JOBS_AGAIN && task->id != JOBS_CRASH)
 		wait_at_gate();
 	task->has_run = 1;
 }
@@ -66,6 +67,8 @@ static void done(struct rnl_conn *conn, void *arg)
 	struct task *task = arg;
 	uint8_t payload[8];
 
+	if (task->id == JOBS_CRASH)
+		abort();
 	n_done++;
 	rnl_log(RNL_LOG_INFO, "job %u %s, conn %s", task->number,
 	    task->has_run ? "ran" : "did not run", conn != NULL ? "there" : "gone");
@@ -142,6 +145,7 @@ static int jobs_configure(struct rnl_setup *setup)
 	if (rnl_work(NULL, 0, work, done, NULL) != RNL_EINVAL)
 		return rnl_refuse(setup, "a job was taken before there was a loop");
 	gate = rnl_option_string(setup, "gate");
+	moves = rnl_option_number(setup, "moves") != 0;
 	return 0;
 }
 
@@ -149,6 +153,14 @@ static void jobs_close(struct rnl_conn *conn)
 {
 	(void)conn;
 	rnl_log(RNL_LOG_INFO, "connection closed");
+}
+
+static ptrdiff_t jobs_save(struct rnl_conn *conn, void *state, size_t size)
+{
+	(void)conn;
+	(void)state;
+	(void)size;
+	return moves ? 0 : -1;
 }
 
 static void jobs_stop(void)
@@ -159,6 +171,7 @@ static void jobs_stop(void)
 
 static const struct rnl_option options[] = {
 	{ "gate", RNL_STRING, NULL, 0, 0, "the file that lets gated jobs end" },
+	{ "moves", RNL_BOOL, "false", 0, 0, "connections go on in other workers" },
 };
 
 static const struct rnl_route routes[] = {
@@ -167,9 +180,9 @@ static const struct rnl_route routes[] = {
 	RNL_ON(JOBS_CLOSE, on_job),
 	RNL_ON(JOBS_AGAIN, on_job),
 	RNL_ON(JOBS_PING, on_ping),
-	RNL_ON(JOBS_SILENT, on_job),
+	RNL_ON_RANGE(JOBS_SILENT, JOBS_CRASH, on_job),
 };
 
-RNL_MODULE(.version = "1.0", .options = options, .n_options = 1, .routes = routes,
+RNL_MODULE(.version = "1.0", .options = options, .n_options = 2, .routes = routes,
     .n_routes = sizeof(routes) / sizeof(routes[0]), .configure = jobs_configure,
-    .close = jobs_close, .stop = jobs_stop);
+    .close = jobs_close, .save = jobs_save, .restore = rnl_restore_nothing, .stop = jobs_stop);

@@ -18,6 +18,7 @@ enum {
 	JOBS_AGAIN = 9,    /* number: PLAIN, whose done submits number - 1, and so on to 0 */
 	JOBS_PING = 10,    /* the same back, at once */
 	JOBS_SILENT = 11,  /* number, key: GATED, without a reply */
+	JOBS_CRASH = 12,   /* number: a job whose done function calls abort() */
 };
 
 #endif
