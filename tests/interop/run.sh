@@ -84,7 +84,7 @@ done
 kill -TERM "$daemon"
 wait "$daemon" || status=1
 daemon=
-if grep -E ' (error|warn) ' log || ! grep -q ' oversize=0 ' log; then
+if grep -E ' (error|warn) worker ' log || ! grep -q ' oversize=0 ' log; then
     status=1
 fi
 [ $status -eq 0 ] || tail -n 20 log
