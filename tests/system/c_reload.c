@@ -68,6 +68,15 @@ static void reload(struct daemon *daemon)
 	WAIT_FOR(n_served(daemon) == n_before + 1);
 }
 
+/* The old workers have heard of it, too, and accept no more. */
+static void reload_and_drain(struct daemon *daemon)
+{
+	unsigned n_before = daemon_n_logged(daemon, ": draining");
+
+	reload(daemon);
+	WAIT_FOR(daemon_n_logged(daemon, ": draining") == n_before + daemon->n_workers);
+}
+
 static void fail_to_reload(struct daemon *daemon, const char *why)
 {
 	unsigned n_before = daemon_n_logged(daemon, "reload failed");
@@ -167,8 +176,7 @@ START_TEST(connections_that_cannot_move_are_closed_in_order)
 		fds[i] = client_connect(port);
 		client_ping(fds[i], "before");
 	}
-	reload(daemon);
-	WAIT_FOR(daemon_n_logged(daemon, "module 'probe': draining") == run_workers(_i));
+	reload_and_drain(daemon);
 	expect_all_served(port);
 	for (int i = 0; i < N_CLIENTS; i++) {
 		client_expect_eof(fds[i]);
@@ -412,7 +420,7 @@ START_TEST(draining_generations_are_capped)
 		fds[i] = client_connect_small(port);
 		probe_send(fds[i], PROBE_FLOOD, 2, 9000, 1000);
 		client_await_read(fds[i]);
-		reload(daemon);
+		reload_and_drain(daemon);
 		WAIT_FOR(i < 2 || n_ended(daemon) == i - 1);
 	}
 	ck_assert_uint_eq(daemon_n_logged(daemon, "too many are draining"), 8);
@@ -432,7 +440,7 @@ START_TEST(a_generation_that_crashes_is_replaced_by_the_one_before)
 	int fd;
 
 	set_conf(daemon, 2, "%s", SECTION("number = 9") LISTEN);
-	reload(daemon);
+	reload_and_drain(daemon);
 	for (unsigned n = 1; n <= 5; n++) {
 		fd = probe_connect_to_worker(port, 0);
 		probe_send(fd, PROBE_CRASH, 0);

@@ -138,11 +138,9 @@ START_TEST(slow_handler_is_logged_and_stands_in_the_status)
 	ck_assert(!daemon_has_logged(daemon, "slow handler"));
 	probe_send(fd, PROBE_BUSY, 1, 120000);
 	client_receive(fd, (char[12]){ 0 }, 12);
-	WAIT_FOR(daemon_has_logged(daemon, "worker 0["));
-	WAIT_FOR(
-	    daemon_has_logged(daemon, "slow handler: module 'probe': message id 8 took 1"));
+	WAIT_FOR(daemon_has_logged(daemon, "slow handler: module 'probe': message id 8 took "));
 	daemon_signal(daemon, SIGRTMIN);
-	WAIT_FOR(daemon_has_logged(daemon, "slowest handler 1"));
+	WAIT_FOR(daemon_has_logged(daemon, "slowest handler "));
 	ck_assert(daemon_has_logged(daemon, "(module 'probe', id 8)"));
 	close(fd);
 	daemon_stop(&daemon);
