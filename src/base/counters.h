@@ -25,6 +25,7 @@
 	COUNTER(unknown_ids, "frames whose id has no handler")                              \
 	COUNTER(malformed, "messages whose payload a handler refused")                      \
 	COUNTER(oversize, "frames longer than max-message")                                 \
+	COUNTER(bad_checksums, "frames whose checksum is wrong")                            \
 	COUNTER(jobs, "jobs of modules given to threads")                                   \
 	COUNTER(jobs_refused, "jobs refused because there were too many")
 

@@ -69,7 +69,7 @@ static void message_init(
 	payload = message->frame + framing->head;
 	for (i = 0; i < kind->len; i++)
 		payload[i] = (uint8_t)(i * 7 + 3);
-	framing->seal(message->frame, kind->id, kind->len);
+	CHECK(framing->seal(framing, message->frame, kind->id, kind->len) == message->size);
 	message->serial_field = field_at(payload, kind->len, kind->serial_at);
 	message->client_field = field_at(payload, kind->len, kind->client_at);
 	message->sum_field = field_at(payload, kind->len, kind->sum_at);

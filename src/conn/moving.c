@@ -47,7 +47,9 @@ bool moving_describe(const struct listener *listener, char text[MOVING_OFFER_SIZ
 {
 	size_t len = 0;
 
-	if (!append(text, &len, listener->name) || !append(text, &len, listener->framing->name))
+	if (!append(text, &len, listener->name) ||
+	    !append(text, &len, listener->framing->name) ||
+	    !append(text, &len, listener->framing->terms))
 		return false;
 	for (size_t i = 0; i < listener->n_modules; i++) {
 		const struct listener_module *module = &listener->modules[i];

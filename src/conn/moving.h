@@ -21,7 +21,7 @@
 
 /*
  * What two listeners have in common that can pass connections on to each other:
- * name, framing, and modules. False: its connections do not move, since a module
+ * name, framing with its parameters, and modules. False: its connections do not move, since a module
  * of it cannot save and restore them.
  */
 bool moving_describe(const struct listener *listener, char text[MOVING_OFFER_SIZE]);

@@ -23,8 +23,11 @@ void conn_serve(struct rnl_conn *conn, const struct view *view);
 /* send.c: write all that is queued, as far as the kernel takes it. */
 void conn_drain(struct rnl_conn *conn);
 
-/* send.c: queue a shared frame of size bytes, or refuse it. */
-enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, size_t size);
+/* send.c: queue a shared frame, or refuse it. */
+enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame);
+
+/* send.c: its framing has no frame for this message: log that. Returns RNL_EINVAL. */
+enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t len);
 
 /*
  * send.c: if there is room again, resume what waited for it: the module's sends and the

@@ -113,14 +113,33 @@ static void keep_rest(struct rnl_conn *conn, const struct view *view, size_t n)
 		conn->frame_ms = (uint32_t)conn->table->now_ms;
 }
 
+static void log_no_frame(struct rnl_conn *conn, const struct frame *frame)
+{
+	char peer[ENDPOINT_TEXT_SIZE];
+	char rest[LOG_REST_SIZE];
+
+	if (!log_cap_allows(&conn->table->violations, conn->table->now_ms, rest))
+		return;
+	log_warn("listen %s: %s: closed: framing %s: %s%s", conn->listener->name,
+	    endpoint_format(&conn->peer, peer), conn->listener->framing->name, frame->why,
+	    rest);
+}
+
 static void refuse_input(struct rnl_conn *conn, enum decode decode, const struct frame *frame)
 {
 	if (decode == DECODE_TOO_LONG) {
 		counter_add(conn->table->seat->counters.oversize, 1);
 		log_violation(conn, "closed: a message is longer than max-message", frame);
 	} else {
-		log_violation(conn, "closed: the input is no frame", frame);
+		log_no_frame(conn, frame);
 	}
+	conn_close(conn, CLOSE_REASON_protocol);
+}
+
+static void meet_corrupt(struct rnl_conn *conn, const struct frame *frame)
+{
+	counter_add(conn->table->seat->counters.bad_checksums, 1);
+	log_violation(conn, "closed: a message with a wrong checksum", frame);
 	conn_close(conn, CLOSE_REASON_protocol);
 }
 
@@ -132,7 +151,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 	struct frame frame = { 0 };
 	/* A large frame is served whole, so at may go beyond. */
 	size_t most = view->len < CONN_TURN_BYTES ? view->len : CONN_TURN_BYTES;
-	unsigned int n_frames = 0;
+	unsigned int n_frames = 0, n_corrupt = 0;
 	size_t at = 0;
 
 	conn->table->current = conn;
@@ -140,17 +159,24 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 	while (conn->state == CONN_OPEN && at < most && n_frames < CONN_TURN_FRAMES) {
 		if (must_pause(conn) || conn->is_paused)
 			break;
-		decode = framing->decode(view->bytes + at, view->len - at, max_message, &frame);
-		if (decode != DECODE_FRAME)
+		decode = framing->decode(
+		    framing, view->bytes + at, view->len - at, max_message, &frame);
+		if (decode == DECODE_FRAME) {
+			dispatch(conn, &frame);
+		} else if (decode == DECODE_CORRUPT) {
+			meet_corrupt(conn, &frame);
+			n_corrupt++;
+		} else {
 			break;
-		dispatch(conn, &frame);
+		}
 		at += frame.size;
 		n_frames++;
 	}
 	conn->table->current = NULL;
 	conn->table->seat->doing.what = DOING_NOTHING;
-	counter_add(conn->table->seat->counters.frames_in, n_frames);
-	conn->is_waiting = decode == DECODE_FRAME && at < view->len;
+	counter_add(conn->table->seat->counters.frames_in, n_frames - n_corrupt);
+	conn->is_waiting =
+	    (decode == DECODE_FRAME || decode == DECODE_CORRUPT) && at < view->len;
 	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)
 		refuse_input(conn, decode, &frame);
 	keep_rest(conn, view, at);

@@ -19,6 +19,7 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn.c tests/unit/test_conn.h \
 	tests/unit/test_conn_accepting.c \
 	tests/unit/test_conn_closing.c \
+	tests/unit/test_conn_framings.c \
 	tests/unit/test_conn_hooks.c \
 	tests/unit/test_conn_mixture.c \
 	tests/unit/test_conn_moving.c \

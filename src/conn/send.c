@@ -107,14 +107,34 @@ static void queued(struct rnl_conn *conn)
 		conn_schedule(conn);
 }
 
+enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t len)
+{
+	char peer[ENDPOINT_TEXT_SIZE];
+	char rest[LOG_REST_SIZE];
+
+	/* What was reserved for it goes with the next drain. */
+	if (conn != conn->table->current)
+		conn_schedule(conn);
+	if (log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
+		log_warn(
+		    "listen %s: %s: send refused, framing %s has no frame for it (id %" PRIu32
+		    ", length %zu)%s",
+		    conn->listener->name, endpoint_format(&conn->peer, peer),
+		    conn->listener->framing->name, id, len, rest);
+	return RNL_EINVAL;
+}
+
 /* The payload stands in the reserved frame: queue it. */
-static void commit(struct rnl_conn *conn, uint32_t id, size_t len)
+static inline enum rnl_status commit(struct rnl_conn *conn, uint32_t id, size_t len)
 {
 	const struct framing *framing = conn->listener->framing;
+	size_t size = framing->seal(framing, conn->out.at, id, len);
 
-	framing->seal(conn->out.at, id, len);
-	sendq_commit(&conn->out, len + framing_overhead(framing));
+	if (size == 0)
+		return conn_refuse_message(conn, id, len);
+	sendq_commit(&conn->out, size);
 	queued(conn);
+	return RNL_OK;
 }
 
 static uint8_t *reserved_payload(const struct rnl_conn *conn)
@@ -130,8 +150,7 @@ enum rnl_status conn_send(struct rnl_conn *conn, uint32_t id, const void *payloa
 		return status;
 	if (len > 0)
 		memcpy(reserved_payload(conn), payload, len);
-	commit(conn, id, len);
-	return RNL_OK;
+	return commit(conn, id, len);
 }
 
 enum rnl_status conn_sendv(
@@ -155,8 +174,7 @@ enum rnl_status conn_sendv(
 			memcpy(at, parts[i].iov_base, parts[i].iov_len);
 		at += parts[i].iov_len;
 	}
-	commit(conn, id, len);
-	return RNL_OK;
+	return commit(conn, id, len);
 }
 
 enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload)
@@ -178,13 +196,12 @@ enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len)
 		return RNL_ECLOSED;
 	/* What was reserved is there still, or a module has committed more than it reserved. */
 	CHECK(sendq_tail_has_room(&conn->out, len + framing_overhead(conn->listener->framing)));
-	commit(conn, id, len);
-	return RNL_OK;
+	return commit(conn, id, len);
 }
 
-enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame, size_t size)
+enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame)
 {
-	enum rnl_status status = join(conn, size, frame);
+	enum rnl_status status = join(conn, frame->size, frame);
 
 	if (status == RNL_OK)
 		queued(conn);

@@ -6,92 +6,111 @@
 #include "conn/shared.h"
 #include "wire/framing.h"
 
-/* More than there are framings. */
-#define MAX_FRAMINGS 16
+/* The message in one framing. */
+struct framed {
+	struct framed *next; /* owned */
+	const struct framing *framing;
+	struct shared_frame *frame; /* a reference */
+};
 
 struct rnl_shared {
 	struct chunk_pool *pool; /* borrowed */
 	size_t len;              /* of the payload */
 	uint32_t id;
-	unsigned int n_frames;
-	struct {
-		const struct framing *framing;
-		struct shared_frame *frame; /* a reference */
-		const uint8_t *payload;     /* in the frame */
-	} frames[MAX_FRAMINGS];
+	struct framed first; /* in TLV: it keeps the payload for the other framings */
 };
 
-static enum rnl_status add_frame(
-    struct rnl_shared *shared, const struct framing *framing, const void *payload)
+static enum rnl_status frame_make(const struct rnl_shared *shared,
+    const struct framing *framing, const void *payload, struct shared_frame **frame)
 {
-	struct shared_frame *frame;
 	enum rnl_status status;
+	size_t size;
 
 	if (shared->len > framing->max_payload)
 		return RNL_ETOOBIG;
-	status =
-	    shared_frame_new(shared->pool, shared->len + framing_overhead(framing), &frame);
+	status = shared_frame_new(shared->pool, shared->len + framing_overhead(framing), frame);
 	if (status != RNL_OK)
 		return status;
-	framing_encode(framing, frame->bytes, shared->id, payload, shared->len);
-	shared->frames[shared->n_frames].framing = framing;
-	shared->frames[shared->n_frames].frame = frame;
-	shared->frames[shared->n_frames].payload = frame->bytes + framing->head;
-	shared->n_frames++;
-	return RNL_OK;
+	size = framing_encode(framing, (*frame)->bytes, shared->id, payload, shared->len);
+	(*frame)->size = (uint32_t)size;
+	if (size > 0)
+		return RNL_OK;
+	shared_frame_release(frame);
+	return RNL_EINVAL;
 }
 
 struct rnl_shared *shared_new(
     struct conn_table *table, uint32_t id, const void *payload, size_t len)
 {
-	struct rnl_shared *shared = calloc(1, sizeof(*shared));
+	struct rnl_shared *shared = malloc(sizeof(*shared));
 
 	if (shared == NULL)
 		return NULL;
-	shared->pool = &table->pool;
-	shared->id = id;
-	shared->len = len;
-	/* The first frame keeps the payload for those of other framings. */
-	if (len > UINT32_MAX || add_frame(shared, &framing_tlv, payload) != RNL_OK) {
+	*shared = (struct rnl_shared){
+		.pool = &table->pool, .id = id, .len = len, .first = { .framing = &framing_tlv }
+	};
+	if (len > UINT32_MAX ||
+	    frame_make(shared, &framing_tlv, payload, &shared->first.frame) != RNL_OK) {
 		free(shared);
 		return NULL;
 	}
 	return shared;
 }
 
-static enum rnl_status find_frame(
+static enum rnl_status framed_add(
     struct rnl_shared *shared, const struct framing *framing, struct shared_frame **frame)
 {
+	const uint8_t *payload = shared->first.frame->bytes + framing_tlv.head;
+	struct framed *framed = malloc(sizeof(*framed));
 	enum rnl_status status;
 
-	for (unsigned int i = 0; i < shared->n_frames; i++) {
-		if (shared->frames[i].framing == framing) {
-			*frame = shared->frames[i].frame;
+	if (framed == NULL)
+		return RNL_ENOMEM;
+	status = frame_make(shared, framing, payload, &framed->frame);
+	if (status != RNL_OK) {
+		free(framed);
+		return status == RNL_EFULL ? RNL_ENOMEM : status;
+	}
+	framed->framing = framing;
+	framed->next = shared->first.next;
+	shared->first.next = framed;
+	*frame = framed->frame;
+	return RNL_OK;
+}
+
+static enum rnl_status framed_find(
+    struct rnl_shared *shared, const struct framing *framing, struct shared_frame **frame)
+{
+	for (struct framed *framed = &shared->first; framed != NULL; framed = framed->next) {
+		if (framed->framing == framing) {
+			*frame = framed->frame;
 			return RNL_OK;
 		}
 	}
-	if (shared->n_frames == MAX_FRAMINGS)
-		return RNL_ENOMEM;
-	status = add_frame(shared, framing, shared->frames[0].payload);
-	if (status == RNL_OK)
-		*frame = shared->frames[shared->n_frames - 1].frame;
-	return status;
+	return framed_add(shared, framing, frame);
 }
 
 enum rnl_status conn_send_shared(struct rnl_conn *conn, struct rnl_shared *shared)
 {
-	const struct framing *framing = conn->listener->framing;
 	struct shared_frame *frame;
-	enum rnl_status status = find_frame(shared, framing, &frame);
+	enum rnl_status status = framed_find(shared, conn->listener->framing, &frame);
 
-	if (status != RNL_OK)
-		return status == RNL_EFULL ? RNL_ENOMEM : status;
-	return conn_push(conn, frame, shared->len + framing_overhead(framing));
+	if (status == RNL_EINVAL)
+		return conn_refuse_message(conn, shared->id, shared->len);
+	return status == RNL_OK ? conn_push(conn, frame) : status;
 }
 
 void shared_free(struct rnl_shared *shared)
 {
-	for (unsigned int i = 0; i < shared->n_frames; i++)
-		shared_frame_release(&shared->frames[i].frame);
+	struct framed *framed = shared->first.next;
+
+	while (framed != NULL) {
+		struct framed *next = framed->next;
+
+		shared_frame_release(&framed->frame);
+		free(framed);
+		framed = next;
+	}
+	shared_frame_release(&shared->first.frame);
 	free(shared);
 }

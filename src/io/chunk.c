@@ -139,7 +139,9 @@ enum rnl_status shared_frame_new(
 	frame = malloc(memory);
 	if (frame == NULL)
 		return RNL_ENOMEM;
-	*frame = (struct shared_frame){ .pool = pool, .n_refs = 1, .size = (uint32_t)size };
+	*frame = (struct shared_frame){
+		.pool = pool, .n_refs = 1, .size = (uint32_t)size, .capacity = (uint32_t)size
+	};
 	pool->held_bytes += memory;
 	*result = frame;
 	return RNL_OK;
@@ -153,6 +155,6 @@ void shared_frame_release(struct shared_frame **framep)
 	CHECK(frame->n_refs > 0);
 	if (--frame->n_refs > 0)
 		return;
-	frame->pool->held_bytes -= sizeof(*frame) + frame->size;
+	frame->pool->held_bytes -= sizeof(*frame) + frame->capacity;
 	free(frame);
 }

@@ -29,6 +29,7 @@ struct shared_frame {
 	struct chunk_pool *pool; /* borrowed; counts it once */
 	uint32_t n_refs;
 	uint32_t size;
+	uint32_t capacity; /* at least size; what the pool counts */
 	uint8_t bytes[];
 };
 
@@ -120,7 +121,8 @@ static inline uint8_t *chunk_data(struct chunk *chunk)
 uint32_t chunk_advance(struct chunk *chunk, size_t n);
 
 /*
- * A frame of size bytes for many queues, with one reference; the caller writes it to bytes.
+ * A frame of size bytes for many queues, with one reference; the caller writes it to bytes, and
+ * lowers size where it turns out shorter.
  * RNL_EFULL: the budget is used up; RNL_ETOOBIG: it is larger than the budget; RNL_ENOMEM.
  */
 enum rnl_status shared_frame_new(

@@ -31,9 +31,10 @@ static void store_le32(uint8_t *out, uint32_t value)
 	memcpy(out, &raw, sizeof(raw));
 }
 
-static enum decode ltv_decode(
-    const uint8_t *in, size_t in_len, size_t max_payload, struct frame *frame)
+static enum decode ltv_decode(const struct framing *framing, const uint8_t *in, size_t in_len,
+    size_t max_payload, struct frame *frame)
 {
+	(void)framing;
 	if (in_len < HEADER_SIZE)
 		return DECODE_MORE;
 	frame->len = load_le32(in);
@@ -47,10 +48,12 @@ static enum decode ltv_decode(
 	return DECODE_FRAME;
 }
 
-static void ltv_seal(uint8_t *frame, uint32_t id, size_t len)
+static size_t ltv_seal(const struct framing *framing, uint8_t *frame, uint32_t id, size_t len)
 {
+	(void)framing;
 	store_le32(frame, (uint32_t)len);
 	store_le32(frame + 4, id);
+	return HEADER_SIZE + len;
 }
 
 const struct framing framing_ltv = {

@@ -28,9 +28,10 @@ static void store_be32(uint8_t *out, uint32_t value)
 	memcpy(out, &raw, sizeof(raw));
 }
 
-static enum decode tlv_decode(
-    const uint8_t *in, size_t in_len, size_t max_payload, struct frame *frame)
+static enum decode tlv_decode(const struct framing *framing, const uint8_t *in, size_t in_len,
+    size_t max_payload, struct frame *frame)
 {
+	(void)framing;
 	if (in_len < HEADER_SIZE)
 		return DECODE_MORE;
 	frame->id = load_be32(in);
@@ -44,10 +45,12 @@ static enum decode tlv_decode(
 	return DECODE_FRAME;
 }
 
-static void tlv_seal(uint8_t *frame, uint32_t id, size_t len)
+static size_t tlv_seal(const struct framing *framing, uint8_t *frame, uint32_t id, size_t len)
 {
+	(void)framing;
 	store_be32(frame, id);
 	store_be32(frame + 4, (uint32_t)len);
+	return HEADER_SIZE + len;
 }
 
 const struct framing framing_tlv = {

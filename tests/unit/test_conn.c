@@ -19,6 +19,7 @@ int main(void)
 	suite_add_tcase(suite, closing_tests());
 	suite_add_tcase(suite, hooks_tests());
 	suite_add_tcase(suite, receiving_tests());
+	suite_add_tcase(suite, framings_tests());
 	suite_add_tcase(suite, timeouts_tests());
 	suite_add_tcase(suite, accepting_tests());
 	suite_add_tcase(suite, mixture_tests());

@@ -13,6 +13,7 @@ TCase *shortage_tests(void);
 TCase *closing_tests(void);
 TCase *hooks_tests(void);
 TCase *receiving_tests(void);
+TCase *framings_tests(void);
 TCase *timeouts_tests(void);
 TCase *accepting_tests(void);
 TCase *mixture_tests(void);

@@ -8,6 +8,7 @@
 
 #include "conn/conn.h"
 #include "conn/moving.h"
+#include "wire/line.h"
 
 #include "test_conn.h"
 #include "test_conn_rig.h"
@@ -142,7 +143,7 @@ START_TEST(a_connection_moves_within_a_frame)
 	uint8_t frame[HEAD + 30];
 
 	peer_open_tcp(&peer);
-	framing_tlv.seal(frame, 7, 30);
+	ck_assert_uint_eq(framing_tlv.seal(&framing_tlv, frame, 7, 30), sizeof(frame));
 	fill(frame + HEAD, 7, 30);
 	peer_write(&peer, frame, (size_t)_i);
 	RIG_UNTIL(rig_counter(bytes_in) == (uint64_t)_i);
@@ -284,12 +285,33 @@ START_TEST(listeners_that_fit_are_described_alike)
 	ck_assert(moving_describe(&other.listener, same));
 	ck_assert_str_ne(text, same);
 	other.listener.framing = rig.listener.framing;
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_eq(text, same);
 	other.listener.name = name;
 	ck_assert(moving_describe(&other.listener, same));
 	ck_assert_str_ne(text, same);
 	other.listener.name = rig.listener.name;
 	rig.module.save = NULL;
 	ck_assert(!moving_describe(&rig.listener, text));
+}
+END_TEST
+
+/* What is half read by one is no frame of the other. */
+START_TEST(framings_fit_with_their_parameters)
+{
+	char text[MOVING_OFFER_SIZE], same[MOVING_OFFER_SIZE];
+	struct line lf, crlf;
+
+	line_init(&lf, 7, false);
+	line_init(&crlf, 7, true);
+	rig.listener.framing = &lf.framing;
+	other.listener.framing = &crlf.framing;
+	ck_assert(moving_describe(&rig.listener, text));
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_ne(text, same);
+	line_init(&crlf, 7, false);
+	ck_assert(moving_describe(&other.listener, same));
+	ck_assert_str_eq(text, same);
 }
 END_TEST
 
@@ -308,5 +330,6 @@ TCase *moving_tests(void)
 	tcase_add_loop_test(tcase, a_message_that_is_not_understood_ends_its_connection, 0, 3);
 	tcase_add_test(tcase, connections_that_do_not_move_go_one_after_the_other);
 	tcase_add_test(tcase, listeners_that_fit_are_described_alike);
+	tcase_add_test(tcase, framings_fit_with_their_parameters);
 	return tcase;
 }
