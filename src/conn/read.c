@@ -136,9 +136,14 @@ static void refuse_input(struct rnl_conn *conn, enum decode decode, const struct
 	conn_close(conn, CLOSE_REASON_protocol);
 }
 
+/* A frame came damaged: go on behind it, or close. */
 static void meet_corrupt(struct rnl_conn *conn, const struct frame *frame)
 {
 	counter_add(conn->table->seat->counters.bad_checksums, 1);
+	if (conn->listener->settings->bad_checksum == BAD_CHECKSUM_SKIP) {
+		log_violation(conn, "skipped: a message with a wrong checksum", frame);
+		return;
+	}
 	log_violation(conn, "closed: a message with a wrong checksum", frame);
 	conn_close(conn, CLOSE_REASON_protocol);
 }

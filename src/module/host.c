@@ -13,6 +13,7 @@
 #include "base/panic.h"
 #include "conn/conn.h"
 #include "conn/shared.h"
+#include "module/framings.h"
 #include "module/host.h"
 #include "module/work.h"
 
@@ -185,6 +186,12 @@ static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_
 	return RNL_OK;
 }
 
+static enum rnl_status host_add_framing(
+    struct rnl_setup *setup, const struct rnl_framing *framing)
+{
+	return module_framing_add(setup->module, framing);
+}
+
 static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
 static void host_log(struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args)
     RNL_PRINTF(3, 0);
@@ -335,6 +342,7 @@ const struct rnl_host host_table = {
 	.option_number = host_option_number,
 	.option_string = host_option_string,
 	.add_route = host_add_route,
+	.add_framing = host_add_framing,
 	.refuse = host_refuse,
 	.malformed = host_malformed,
 	.log = host_log,

@@ -1,14 +1,10 @@
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/panic.h"
 #include "module/listeners.h"
-
-static const struct framing *const framings[] = {
-	[FRAMING_TLV] = &framing_tlv,
-	[FRAMING_LTV] = &framing_ltv,
-};
 
 static enum status add_module(struct listener *listener, struct router *router,
     const struct module *module, struct reason *why)
@@ -44,8 +40,35 @@ static enum status make_router(struct listener *listener, struct router *router,
 	return router_seal(router, why);
 }
 
+/* The framing's own overhead is not known to whoever has checked the settings. */
+static enum status check_room(const struct listener *listener, struct reason *why)
+{
+	const struct listen_settings *settings = listener->settings;
+	size_t needed = chunk_memory_for(listener->reply_room);
+
+	if (needed <= settings->send_queue_bytes)
+		return STATUS_OK;
+	return reason_set(why,
+	    "%s: listen '%s': send-queue-bytes: %" PRIu32
+	    " hold no message of max-message bytes in "
+	    "framing %s; give at least %zu",
+	    settings->framing_place, settings->name, settings->send_queue_bytes,
+	    settings->framing, needed);
+}
+
+/* The largest reply of max-message bytes or less. */
+static size_t reply_room(const struct listener *listener)
+{
+	size_t most = listener->framing->max_payload;
+
+	if (most > listener->settings->max_message)
+		most = listener->settings->max_message;
+	return most + framing_overhead(listener->framing);
+}
+
 static enum status listener_make(struct listener *listener,
-    const struct listen_settings *settings, const struct modules *modules, struct reason *why)
+    const struct listen_settings *settings, const struct modules *modules,
+    union framing_room *framing, struct reason *why)
 {
 	struct router *router = router_new();
 	struct reason detail = { "" };
@@ -57,15 +80,18 @@ static enum status listener_make(struct listener *listener,
 		return STATUS_NOMEM;
 	listener->name = settings->name;
 	listener->settings = settings;
-	listener->framing = framings[settings->framing];
 	listener->limits.max_messages = settings->send_queue_messages;
 	listener->limits.max_bytes = settings->send_queue_bytes;
-	listener->reply_room = settings->max_message + framing_overhead(listener->framing);
 	listener->max_connections = settings->max_connections;
 	status = make_router(listener, router, modules, &detail);
 	if (status == STATUS_INVALID)
 		reason_set(why, "listen '%s': %s", settings->name, detail.text);
-	return status;
+	if (status == STATUS_OK)
+		status = framing_find(settings, modules, framing, &listener->framing, why);
+	if (status != STATUS_OK)
+		return status;
+	listener->reply_room = reply_room(listener);
+	return check_room(listener, why);
 }
 
 enum status listeners_new(const struct settings *settings, const struct modules *modules,
@@ -77,13 +103,14 @@ enum status listeners_new(const struct settings *settings, const struct modules 
 	if (listeners == NULL)
 		return STATUS_NOMEM;
 	listeners->list = calloc(settings->n_listeners, sizeof(*listeners->list));
-	if (listeners->list == NULL)
+	listeners->framings = calloc(settings->n_listeners, sizeof(*listeners->framings));
+	if (listeners->list == NULL || listeners->framings == NULL)
 		status = STATUS_NOMEM;
 	for (size_t i = 0; i < settings->n_listeners && status == STATUS_OK; i++) {
 		listeners->n++;
 		listeners->list[i].index = (unsigned int)i;
-		status =
-		    listener_make(&listeners->list[i], &settings->listeners[i], modules, why);
+		status = listener_make(&listeners->list[i], &settings->listeners[i], modules,
+		    &listeners->framings[i], why);
 	}
 	if (status != STATUS_OK)
 		listeners_destroy(&listeners);
@@ -99,6 +126,7 @@ void listeners_destroy(struct listeners **listeners)
 		router_destroy(&(*listeners)->list[i].router);
 		free((*listeners)->list[i].modules);
 	}
+	free((*listeners)->framings);
 	free((*listeners)->list);
 	free(*listeners);
 	*listeners = NULL;

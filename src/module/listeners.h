@@ -8,17 +8,20 @@
 
 #include "base/status.h"
 #include "conn/listener.h"
+#include "module/framings.h"
 #include "module/modules.h"
 #include "settings/settings.h"
 
 struct listeners {
 	struct listener *list; /* as settings->listeners; owned, with their routers and hooks */
+	union framing_room *framings; /* of each, where it has parameters; owned */
 	size_t n;
 };
 
 /*
  * Modules must be configured; they and the settings are borrowed.
- * STATUS_INVALID: routes of two modules overlap; *why names the listener too.
+ * STATUS_INVALID: routes of two modules overlap, or there is no such framing; *why names the
+ * listener too.
  */
 enum status listeners_new(const struct settings *settings, const struct modules *modules,
     struct listeners **listeners, struct reason *why) MUST_CHECK;

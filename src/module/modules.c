@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "module/framings.h"
 #include "module/host.h"
 #include "module/modules.h"
 
@@ -75,6 +76,7 @@ static void module_free(struct module *module)
 	hash_destroy(&module->lanes);
 	free(module->name);
 	free(module->routes);
+	module_framings_free(module);
 	free(module);
 }
 

@@ -14,6 +14,8 @@
 #include "base/status.h"
 #include "settings/settings.h"
 
+struct module_framing;
+
 /* What the host knows a module by, and what a module hands back with its calls. */
 struct rnl_self {
 	const char *name; /* of its section */
@@ -29,6 +31,7 @@ struct module {
 	struct rnl_route *routes; /* of its table and of its configure hook */
 	size_t n_routes;
 	struct hash lanes; /* of its jobs, by key */
+	struct module_framing *framings; /* of its configure hook */
 };
 
 struct modules {

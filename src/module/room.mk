@@ -1,5 +1,6 @@
 noinst_LIBRARIES += src/module/libmodule.a
 src_module_libmodule_a_SOURCES = \
+	src/module/framings.c src/module/framings.h \
 	src/module/host.c src/module/host.h \
 	src/module/listeners.c src/module/listeners.h \
 	src/module/modules.c src/module/modules.h \

@@ -6,6 +6,7 @@
 #include "base/units.h"
 
 #include "settings/check.h"
+#include "settings/check_framing.h"
 #include "settings/outline.h"
 #include "settings/settings.h"
 
@@ -137,6 +138,7 @@ enum status settings_check(
 
 		if (check_modules(&checker, listener) != STATUS_OK ||
 		    check_addresses(&checker, listener) != STATUS_OK ||
+		    settings_check_framing(outline, listener, why) != STATUS_OK ||
 		    check_queue(&checker, listener) != STATUS_OK)
 			return STATUS_INVALID;
 	}

@@ -69,31 +69,35 @@ static cfg_opt_t *make_options(enum option_section kind, const struct outline *o
 	return made;
 }
 
-static void append_section(cfg_opt_t *made, const char *name, cfg_opt_t *own)
+static void append_section(cfg_opt_t *made, const char *name, cfg_opt_t *own, cfg_flag_t flags)
 {
 	size_t n = 0;
 
 	while (made[n].name != NULL)
 		n++;
-	made[n] = (cfg_opt_t)CFG_SEC(name, own, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+	made[n] = (cfg_opt_t)CFG_SEC(name, own, flags);
 	made[n + 1] = (cfg_opt_t)CFG_END();
 }
 
 /* libconfuse copies all it is given. NULL: out of memory. */
 static cfg_t *make_root(const struct outline *outline)
 {
-	cfg_opt_t *global = make_options(OPTION_GLOBAL, outline);
-	cfg_opt_t *own[OPTION_N_SECTIONS] = { NULL };
+	const cfg_flag_t titled = CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES;
+	cfg_opt_t *own[OPTION_N_SECTIONS];
 	cfg_t *root;
 
-	for (int kind = OPTION_GLOBAL + 1; kind < OPTION_N_SECTIONS; kind++) {
+	for (int kind = 0; kind < OPTION_N_SECTIONS; kind++)
 		own[kind] = make_options(kind, outline);
-		append_section(global, option_section_name(kind), own[kind]);
+	/* From within, for a section's own options are copied with it. */
+	for (int kind = OPTION_N_SECTIONS - 1; kind > OPTION_GLOBAL; kind--) {
+		bool is_nested = option_section_is_nested(kind);
+
+		append_section(own[is_nested ? OPTION_LISTEN : OPTION_GLOBAL],
+		    option_section_name(kind), own[kind], is_nested ? CFGF_NONE : titled);
 	}
-	root = cfg_init(global, CFGF_NONE);
+	root = cfg_init(own[OPTION_GLOBAL], CFGF_NONE);
 	for (int kind = 0; kind < OPTION_N_SECTIONS; kind++)
 		free(own[kind]);
-	free(global);
 	return root;
 }
 
@@ -119,8 +123,13 @@ enum status conf_parse(
 static cfg_opt_t *find_option(
     struct cfg_t *conf, const struct outline_section *section, const char *key)
 {
-	if (section->kind != OPTION_GLOBAL)
-		conf = cfg_gettsec(conf, option_section_name(section->kind), section->name);
+	const char *kind = option_section_name(section->kind);
+
+	if (option_section_is_nested(section->kind))
+		conf = cfg_getsec(
+		    cfg_gettsec(conf, option_section_name(OPTION_LISTEN), section->name), kind);
+	else if (section->kind != OPTION_GLOBAL)
+		conf = cfg_gettsec(conf, kind, section->name);
 	return cfg_getopt(conf, key);
 }
 

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include <string.h>
+
 #include <runnel/module.h>
 
 #include "settings/module_options.h"
@@ -55,15 +57,28 @@ static void dump_module(const struct module_settings *module, FILE *out)
 	fputs("}\n", out);
 }
 
+static void dump_listener(const struct listen_settings *listener, FILE *out)
+{
+	fprintf(out, "\nlisten \"%s\" {\n", listener->name);
+	dump_options(OPTION_LISTEN, listener, "\t", out);
+	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS; kind++) {
+		const char *name = option_section_name(kind);
+
+		if (strcmp(listener->framing, name) != 0)
+			continue;
+		fprintf(out, "\t%s {\n", name);
+		dump_options(kind, listener, "\t\t", out);
+		fputs("\t}\n", out);
+	}
+	fputs("}\n", out);
+}
+
 enum status settings_dump(const struct settings *settings, FILE *out)
 {
 	dump_options(OPTION_GLOBAL, settings, "", out);
 	for (size_t i = 0; i < settings->n_modules; i++)
 		dump_module(&settings->modules[i], out);
-	for (size_t i = 0; i < settings->n_listeners; i++) {
-		fprintf(out, "\nlisten \"%s\" {\n", settings->listeners[i].name);
-		dump_options(OPTION_LISTEN, &settings->listeners[i], "\t", out);
-		fputs("}\n", out);
-	}
+	for (size_t i = 0; i < settings->n_listeners; i++)
+		dump_listener(&settings->listeners[i], out);
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_ERRNO;
 }

@@ -45,6 +45,12 @@ static enum status refuse_key(
 	if (option_find(OPTION_LISTEN, key) != NULL)
 		return outline_refuse(outline, section, key, loader->why,
 		    "no such option here; it belongs in a listen section");
+	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS; kind++) {
+		if (section->kind == OPTION_LISTEN && option_find(kind, key) != NULL)
+			return outline_refuse(outline, section, key, loader->why,
+			    "no such option here; it belongs in a %s section within",
+			    option_section_name(kind));
+	}
 	return outline_refuse(outline, section, key, loader->why, "no such option");
 }
 
@@ -165,11 +171,33 @@ static enum status load_module(struct loader *loader, const struct outline_secti
 	return loader->find == NULL ? STATUS_OK : load_module_values(loader, section, module);
 }
 
+static enum status load_nested(struct loader *loader, const struct outline_section *around,
+    enum option_section kind, struct listen_settings *listener)
+{
+	/* What the conf does not have stands in it without an option. */
+	const struct outline_section absent = {
+		.kind = kind, .name = around->name, .line = around->line
+	};
+	const struct outline_section *section =
+	    outline_section(loader->outline, kind, around->name);
+
+	return load_options(loader, section != NULL ? section : &absent, listener);
+}
+
 static enum status load_listener(struct loader *loader, const struct outline_section *section,
     struct listen_settings *listener)
 {
+	const struct outline_key *framing = outline_key(section, "framing");
+	enum status status;
+
 	listener->name = must_strdup(section->name);
-	return load_options(loader, section, listener);
+	listener->framing_place = must_printf(
+	    "%s:%u", loader->outline->path, framing != NULL ? framing->line : section->line);
+	status = load_options(loader, section, listener);
+	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS && status == STATUS_OK;
+	     kind++)
+		status = load_nested(loader, section, kind, listener);
+	return status;
 }
 
 static enum status load_sections(struct loader *loader)
@@ -188,7 +216,7 @@ static enum status load_sections(struct loader *loader)
 		if (section->kind == OPTION_MODULE)
 			status = load_module(
 			    loader, section, &settings->modules[settings->n_modules++]);
-		else
+		else if (section->kind == OPTION_LISTEN)
 			status = load_listener(
 			    loader, section, &settings->listeners[settings->n_listeners++]);
 	}

@@ -23,6 +23,10 @@
 #define GLOBAL_LIST(field) .section = OPTION_GLOBAL, INTO_LIST(struct settings, field)
 #define MODULE(field) .section = OPTION_MODULE, INTO(struct module_settings, field)
 #define LISTEN(field) .section = OPTION_LISTEN, INTO(struct listen_settings, field)
+#define HTLV_CRC(field) .section = OPTION_HTLV_CRC, INTO(struct listen_settings, htlv_crc.field)
+#define LENGTH_FIELD(field) \
+	.section = OPTION_LENGTH_FIELD, INTO(struct listen_settings, length_field.field)
+#define LINE(field) .section = OPTION_LINE, INTO(struct listen_settings, line.field)
 #define LISTEN_LIST(field) .section = OPTION_LISTEN, INTO_LIST(struct listen_settings, field)
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -80,7 +84,8 @@ const struct option options[] = {
 	{ "address", NULL, "where to listen, one address or a list", RULE(ADDRESS),
 	    LISTEN_LIST(addresses) },
 	{ "framing", "tlv", "how messages stand on the wire",
-	    RULE(CHOICE, .words = WORDS("tlv", "ltv")), LISTEN(framing) },
+	    RULE(NAME, .words = WORDS("tlv", "ltv", "htlv-crc", "length-field", "line")),
+	    LISTEN(framing) },
 	{ "modules", NULL, "modules that handle the messages, in the order of their turn",
 	    RULE(NAME), LISTEN_LIST(modules) },
 	{ "max-message", "4096", "bytes of the longest payload that is taken",
@@ -120,6 +125,34 @@ const struct option options[] = {
 	    RULE(SIZE, RANGE(0, GIB)), LISTEN(socket_receive_buffer) },
 	{ "unknown-message", "ignore", "what happens on a message whose id has no handler",
 	    RULE(CHOICE, .words = WORDS("ignore", "close")), LISTEN(unknown_message) },
+	{ "bad-checksum", "close", "what happens on a message whose checksum is wrong",
+	    RULE(CHOICE, .words = WORDS("close", "skip")), LISTEN(bad_checksum) },
+
+	{ "head", "162", "the first byte of frames that are sent",
+	    RULE(NUMBER, RANGE(0, UINT8_MAX)), HTLV_CRC(head) },
+
+	{ "offset", "0", "where the length is in a frame", RULE(NUMBER, RANGE(0, KIB)),
+	    LENGTH_FIELD(offset) },
+	{ "length", "4", "bytes of the length",
+	    RULE(CHOICE, .words = WORDS("1", "2", "3", "4", "8")), LENGTH_FIELD(length) },
+	{ "order", "big", "order of the length's bytes",
+	    RULE(CHOICE, .words = WORDS("big", "little")), LENGTH_FIELD(order) },
+	{ "adjustment", "0", "what the length lacks of the bytes behind it",
+	    RULE(NUMBER, RANGE(-64 * KIB, 64 * KIB)), LENGTH_FIELD(adjustment) },
+	{ "strip", "0", "bytes at the front of a frame that are not in the payload",
+	    RULE(NUMBER, RANGE(0, 2 * KIB)), LENGTH_FIELD(strip) },
+	{ "id-offset", "0", "where the id is in a frame", RULE(NUMBER, RANGE(0, KIB)),
+	    LENGTH_FIELD(id_offset) },
+	{ "id-length", "0", "bytes of the id; 0: it is not in the frame",
+	    RULE(NUMBER, RANGE(0, 4)), LENGTH_FIELD(id_length) },
+	{ "id-order", "same", "order of the id's bytes; same: that of the length",
+	    RULE(CHOICE, .words = WORDS("same", "big", "little")), LENGTH_FIELD(id_order) },
+	{ "id", "0", "the id of all messages, where it is not in the frame",
+	    RULE(NUMBER, RANGE(0, UINT32_MAX)), LENGTH_FIELD(id) },
+
+	{ "id", "0", "the id of all messages", RULE(NUMBER, RANGE(0, UINT32_MAX)), LINE(id) },
+	{ "terminator", "lf", "the end of lines that are sent: LF or CR LF",
+	    RULE(CHOICE, .words = WORDS("lf", "crlf")), LINE(terminator) },
 };
 
 const size_t n_options = sizeof(options) / sizeof(options[0]);
@@ -139,6 +172,9 @@ const char *option_section_name(enum option_section section)
 		[OPTION_GLOBAL] = "",
 		[OPTION_MODULE] = "module",
 		[OPTION_LISTEN] = "listen",
+		[OPTION_HTLV_CRC] = "htlv-crc",
+		[OPTION_LENGTH_FIELD] = "length-field",
+		[OPTION_LINE] = "line",
 	};
 
 	return names[section];

@@ -15,9 +15,20 @@
 
 #include "settings/value.h"
 
-/* Where an option may stand; OPTION_GLOBAL is outside of all sections. */
-enum option_section { OPTION_GLOBAL, OPTION_MODULE, OPTION_LISTEN };
-#define OPTION_N_SECTIONS 3
+/*
+ * Where an option may stand; OPTION_GLOBAL is outside of all sections. The last ones stand within
+ * a listen section, and are called by the framing that they describe.
+ */
+enum option_section {
+	OPTION_GLOBAL,
+	OPTION_MODULE,
+	OPTION_LISTEN,
+	OPTION_HTLV_CRC,
+	OPTION_LENGTH_FIELD,
+	OPTION_LINE,
+};
+#define OPTION_N_SECTIONS 6
+#define OPTION_FIRST_NESTED OPTION_HTLV_CRC
 
 #define OPTION_MAX_LIST 64
 
@@ -43,8 +54,14 @@ extern const size_t n_options;
 /* NULL: the section has no such option. */
 const struct option *option_find(enum option_section section, const char *name);
 
-/* "", "module", "listen". */
+/* "", "module", "listen", "length-field". */
 const char *option_section_name(enum option_section section);
+
+/* Does a section of this kind stand within a listen section? */
+static inline bool option_section_is_nested(enum option_section section)
+{
+	return section >= OPTION_FIRST_NESTED;
+}
 
 /* What the struct of the option's section has for it. Texts and lists are borrowed. */
 int64_t option_number(const struct option *option, const void *base);

@@ -13,7 +13,8 @@
 
 #define KEY_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-#define MAX_SECTIONS (1 + SETTINGS_MAX_LISTENERS + OUTLINE_MAX_MODULES)
+#define N_NESTED (OPTION_N_SECTIONS - OPTION_FIRST_NESTED)
+#define MAX_SECTIONS (1 + SETTINGS_MAX_LISTENERS * (1 + N_NESTED) + OUTLINE_MAX_MODULES)
 
 /* As much of an odd text as a message shows. */
 #define SHOWN 40
@@ -25,19 +26,31 @@ struct reader {
 	size_t n_module_keys;
 };
 
+/* "listen 'main': length-field: ", or nothing. */
+static void section_format(const struct outline_section *section, char *buf, size_t size)
+{
+	const char *kind = option_section_name(section->kind);
+
+	if (section->kind == OPTION_GLOBAL)
+		buf[0] = '\0';
+	else if (option_section_is_nested(section->kind))
+		snprintf(buf, size, "%s '%s': %s: ", option_section_name(OPTION_LISTEN),
+		    section->name, kind);
+	else
+		snprintf(buf, size, "%s '%s': ", kind, section->name);
+}
+
 enum status outline_refuse(const struct outline *outline, const struct outline_section *section,
     const char *key, struct reason *why, const char *fmt, ...)
 {
 	const struct outline_key *place = key != NULL ? outline_key(section, key) : NULL;
-	char what[sizeof(why->text)], where[VALUE_MAX_NAME + 32] = "";
+	char what[sizeof(why->text)], where[VALUE_MAX_NAME + 48];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	if (section->kind != OPTION_GLOBAL)
-		snprintf(where, sizeof(where), "%s '%s': ", option_section_name(section->kind),
-		    section->name);
+	section_format(section, where, sizeof(where));
 	return reason_set(why, "%s:%u: %s%s%s%s", outline->path,
 	    place != NULL ? place->line : section->line, where, key != NULL ? key : "",
 	    key != NULL ? ": " : "", what);
@@ -166,10 +179,10 @@ static enum status read_value(struct reader *reader)
 				      : refuse_token(reader, &token, "a value is expected");
 }
 
-/* OPTION_GLOBAL: it is no section's. */
-static enum option_section section_kind(const struct token *token)
+/* The kind from first to before last that has this name; OPTION_GLOBAL: none has. */
+static enum option_section section_kind(const struct token *token, int first, int last)
 {
-	for (int kind = 0; kind < OPTION_N_SECTIONS; kind++) {
+	for (int kind = first; kind < last; kind++) {
 		const char *name = option_section_name(kind);
 
 		if (strlen(name) == token->len && memcmp(name, token->text, token->len) == 0)
@@ -199,7 +212,8 @@ static enum status check_section(struct reader *reader, const struct outline_sec
 	if (first != section)
 		return outline_refuse(reader->outline, section, NULL, reader->scan.why,
 		    "there is one in line %u already", first->line);
-	if (count_sections(reader->outline, section->kind) > limits[section->kind])
+	if (!option_section_is_nested(section->kind) &&
+	    count_sections(reader->outline, section->kind) > limits[section->kind])
 		return outline_refuse(reader->outline, section, NULL, reader->scan.why,
 		    "one too many: there may be %zu %s sections", limits[section->kind],
 		    option_section_name(section->kind));
@@ -234,15 +248,40 @@ static enum status read_section(
 	return status;
 }
 
+/* A section within a listen section, whose '{' is read. */
+static enum status read_nested(
+    struct reader *reader, enum option_section kind, const struct token *word)
+{
+	struct outline_section *around = reader->section, *section;
+	enum status status;
+
+	if (around->kind != OPTION_LISTEN)
+		return reason_set(reader->scan.why, "%s:%u: %s: it belongs in a listen section",
+		    reader->scan.path, word->line, option_section_name(kind));
+	section = &reader->outline->sections[reader->outline->n_sections++];
+	section->kind = kind;
+	section->line = word->line;
+	section->name = must_strdup(around->name);
+	if (check_section(reader, section) != STATUS_OK)
+		return STATUS_INVALID;
+	reader->section = section;
+	status = read_items(reader);
+	reader->section = around;
+	return status;
+}
+
 /* An option, or a section: both begin with a word. */
 static enum status read_item(struct reader *reader, const struct token *word)
 {
-	enum option_section kind = section_kind(word);
+	enum option_section kind = section_kind(word, OPTION_MODULE, OPTION_FIRST_NESTED);
+	enum option_section nested = section_kind(word, OPTION_FIRST_NESTED, OPTION_N_SECTIONS);
 	struct token next;
 	bool is_nested;
 
 	if (scan_next(&reader->scan, &next) != STATUS_OK)
 		return STATUS_INVALID;
+	if (nested != OPTION_GLOBAL && token_is(&next, '{'))
+		return read_nested(reader, nested, word);
 	/* Within a section these words may well be options of a module. */
 	is_nested = reader->section->kind != OPTION_GLOBAL;
 	if (kind != OPTION_GLOBAL && !(is_nested && token_is(&next, '='))) {

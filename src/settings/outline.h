@@ -11,7 +11,8 @@
  * libconfuse's grammar is refused, and comments are blanked.
  *
  *     conf    = { option | section }
- *     section = ( "listen" | "module" ) name "{" { option } "}"
+ *     section = ( "listen" | "module" ) name "{" { option | nested } "}"
+ *     nested  = ( "htlv-crc" | "length-field" | "line" ) "{" { option } "}", in listen only
  *     option  = key "=" ( value | "{" [ value { "," value } [ "," ] ] "}" )
  *     value   = word | "string" | 'string'
  */
@@ -34,7 +35,8 @@ struct outline_key {
 
 struct outline_section {
 	enum option_section kind;
-	char *name; /* empty for the global one */
+	char *
+	    name; /* empty for the global one; a nested one has that of the section around it */
 	unsigned int line;
 	struct outline_key *keys; /* in the conf's order, no name twice */
 	size_t n_keys;

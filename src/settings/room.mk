@@ -5,6 +5,7 @@ noinst_LIBRARIES += src/settings/libsettings.a
 src_settings_libsettings_a_SOURCES = \
 	src/settings/address.c src/settings/address.h \
 	src/settings/check.c src/settings/check.h \
+	src/settings/check_framing.c src/settings/check_framing.h \
 	src/settings/conf.c src/settings/conf.h \
 	src/settings/cpus.c src/settings/cpus.h \
 	src/settings/dump.c \
@@ -29,6 +30,7 @@ tests_unit_test_settings_SOURCES = \
 	tests/unit/test_settings.c \
 	tests/unit/settings_bad.c \
 	tests/unit/settings_cpus.c \
+	tests/unit/settings_framings.c \
 	tests/unit/settings_peek.c \
 	tests/unit/settings_offer.c tests/unit/settings_offer.h
 tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)

@@ -5,6 +5,11 @@
 
 #include "settings/settings.h"
 
+uint32_t settings_length_size(enum length_size size)
+{
+	return size == LENGTH_SIZE_8 ? 8 : (uint32_t)size + 1;
+}
+
 const struct module_settings *settings_module(const struct settings *settings, const char *name)
 {
 	for (size_t i = 0; i < settings->n_modules; i++) {
@@ -34,6 +39,8 @@ static void listener_free(struct listen_settings *listener)
 {
 	list_free(listener->addresses, listener->n_addresses);
 	list_free(listener->modules, listener->n_modules);
+	free(listener->framing);
+	free(listener->framing_place);
 	free(listener->name);
 }
 

@@ -24,9 +24,38 @@ struct rnl_option;
 #define SETTINGS_MAX_WORKERS 256
 #define SETTINGS_MAX_THREADS 256
 
-enum framing_kind { FRAMING_TLV, FRAMING_LTV };
+enum byte_order { ORDER_BIG, ORDER_LITTLE };
+enum id_order { ID_ORDER_SAME, ID_ORDER_BIG, ID_ORDER_LITTLE };
+enum terminator { TERMINATOR_LF, TERMINATOR_CRLF };
+
+/* The bytes of a length, in the order of the option's words. */
+enum length_size { LENGTH_SIZE_1, LENGTH_SIZE_2, LENGTH_SIZE_3, LENGTH_SIZE_4, LENGTH_SIZE_8 };
+
+enum bad_checksum { BAD_CHECKSUM_CLOSE, BAD_CHECKSUM_SKIP };
 enum unknown_message { UNKNOWN_IGNORE, UNKNOWN_CLOSE };
 enum when_full { WHEN_FULL_PAUSE, WHEN_FULL_REFUSE, WHEN_FULL_CLOSE };
+
+struct htlv_crc_settings {
+	uint32_t head;
+};
+
+/* See src/wire/length_field.h. */
+struct length_field_settings {
+	uint32_t offset;
+	enum length_size length;
+	enum byte_order order;
+	int64_t adjustment;
+	uint32_t strip;
+	uint32_t id_offset;
+	uint32_t id_length;
+	enum id_order id_order;
+	uint32_t id;
+};
+
+struct line_settings {
+	uint32_t id;
+	enum terminator terminator;
+};
 
 struct listen_settings {
 	char *name;
@@ -34,8 +63,14 @@ struct listen_settings {
 	size_t n_addresses;
 	char **modules; /* names of module sections; at least one */
 	size_t n_modules;
-	enum framing_kind framing;
+	char *framing;       /* a name that may be a module's framing */
+	char *framing_place; /* "path:line" of that, for those who know the modules */
+	struct htlv_crc_settings
+	    htlv_crc; /* of the framing that is called so; likewise below */
+	struct length_field_settings length_field;
+	struct line_settings line;
 	enum unknown_message unknown_message;
+	enum bad_checksum bad_checksum;
 	enum when_full when_full;
 	uint32_t max_connections; /* over all workers; 0: auto */
 	uint32_t max_message;     /* bytes of payload */
@@ -119,6 +154,9 @@ enum status settings_load(const char *path, const char *text, settings_find_f *f
  * equal settings.
  */
 enum status settings_dump(const struct settings *settings, FILE *out) MUST_CHECK;
+
+/* How many bytes a length has. */
+uint32_t settings_length_size(enum length_size size);
 
 /* NULL: no such module section. Borrowed. */
 const struct module_settings *settings_module(

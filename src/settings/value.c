@@ -187,6 +187,9 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 		append_words(buf, rule->words);
 		break;
 	case VALUE_NAME:
+		for (size_t i = 0; rule->words != NULL && rule->words[i] != NULL; i++)
+			append(buf, "%s%s", rule->words[i],
+			    rule->words[i + 1] != NULL ? ", " : " or ");
 		append(buf, "a name of at most %d letters, digits, '.', '_' and '-'",
 		    VALUE_MAX_NAME);
 		break;

@@ -96,6 +96,16 @@ static void check_keys(const struct outline_section *section, cfg_t *cfg)
 		CHECK(cfg_getopt(cfg, section->keys[i].name) != NULL);
 }
 
+static cfg_t *section_of(struct cfg_t *conf, const struct outline_section *section)
+{
+	const char *kind = option_section_name(section->kind);
+
+	if (option_section_is_nested(section->kind))
+		return cfg_getsec(
+		    cfg_gettsec(conf, option_section_name(OPTION_LISTEN), section->name), kind);
+	return cfg_gettsec(conf, kind, section->name);
+}
+
 static void check_outline(char *text)
 {
 	struct outline *outline;
@@ -105,16 +115,17 @@ static void check_outline(char *text)
 	if (outline_read("conf", text, &outline, &why) != STATUS_OK)
 		return;
 	if (conf_parse(outline, text, &conf, &why) == STATUS_OK) {
-		CHECK(cfg_size(conf, "listen") + cfg_size(conf, "module") + 1 ==
-		      outline->n_sections);
+		size_t n_nested = 0;
+
 		check_keys(&outline->sections[0], conf);
 		for (size_t i = 1; i < outline->n_sections; i++) {
 			const struct outline_section *section = &outline->sections[i];
 
-			check_keys(
-			    section, cfg_gettsec(conf, option_section_name(section->kind),
-					 section->name));
+			check_keys(section, section_of(conf, section));
+			n_nested += option_section_is_nested(section->kind);
 		}
+		CHECK(cfg_size(conf, "listen") + cfg_size(conf, "module") + n_nested + 1 ==
+		      outline->n_sections);
 	} else {
 		CHECK(strstr(why.text, "no such option") != NULL);
 	}

@@ -6,6 +6,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz-htlv-crc \
 	tests/fuzz/fuzz-length-field \
 	tests/fuzz/fuzz-line \
+	tests/fuzz/fuzz-module-framing \
 	tests/fuzz/fuzz-settings \
 	tests/fuzz/fuzz-wire
 
@@ -48,10 +49,19 @@ tests_fuzz_fuzz_wire_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"tests/fuzz/corpus/wire
 tests_fuzz_fuzz_wire_LDFLAGS = $(AM_LDFLAGS) $(FUZZER_FLAGS)
 tests_fuzz_fuzz_wire_LDADD = $(fuzz_framing_libs)
 
+tests_fuzz_fuzz_module_framing_SOURCES = tests/fuzz/fuzz_module_framing.c $(fuzz_main)
+tests_fuzz_fuzz_module_framing_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/module-framing"'
+tests_fuzz_fuzz_module_framing_LDFLAGS = $(AM_LDFLAGS) $(FUZZER_FLAGS)
+tests_fuzz_fuzz_module_framing_LDADD = \
+	src/module/libmodule.a src/conn/libconn.a src/route/libroute.a src/io/libio.a \
+	src/wire/libwire.a $(settings_libs) $(EV_LIBS)
+
 EXTRA_DIST += \
 	tests/fuzz/corpus \
 	tests/fuzz/htlv-crc.dict \
 	tests/fuzz/length-field.dict \
 	tests/fuzz/line.dict \
+	tests/fuzz/module-framing.dict \
 	tests/fuzz/settings.dict \
 	tests/fuzz/wire.dict

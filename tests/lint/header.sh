@@ -24,10 +24,32 @@ static enum rnl_verdict serve(struct rnl_conn *conn, const struct rnl_msg *msg, 
 	return rnl_send(conn, msg->id, msg->payload, msg->len) == RNL_OK ? RNL_DONE : RNL_CLOSE;
 }
 
+static enum rnl_decode decode(void *in, size_t len, size_t max, struct rnl_frame *frame, void *arg)
+{
+	(void)arg;
+	frame->payload = in;
+	frame->used = len;
+	frame->len = len;
+	return len > max ? RNL_TOO_LONG : RNL_FRAME;
+}
+
+static size_t encode(void *frame, uint32_t id, size_t len, void *arg)
+{
+	(void)frame;
+	(void)id;
+	(void)arg;
+	return len;
+}
+
 static int configure(struct rnl_setup *setup)
 {
 	const struct rnl_route route = RNL_ON_RANGE(10, 19, serve);
+	const struct rnl_framing framing = {
+		.size = sizeof(framing), .name = "packet", .decode = decode, .encode = encode
+	};
 
+	if (rnl_add_framing(setup, &framing) != RNL_OK)
+		return -1;
 	if (rnl_option_number(setup, "limit") > 10)
 		return rnl_refuse(setup, "limit: at most %d", 10);
 	return rnl_add_route(setup, &route) == RNL_OK ? 0 : -1;
@@ -62,8 +84,28 @@ talk *talk_of(const rnl_conn *conn)
 	return static_cast<talk *>(rnl_data(conn));
 }
 
+rnl_decode decode(void *in, size_t len, size_t max, rnl_frame *frame, void *)
+{
+	frame->payload = in;
+	frame->used = frame->len = len;
+	return len > max ? RNL_TOO_LONG : RNL_FRAME;
+}
+
+size_t encode(void *, uint32_t, size_t len, void *)
+{
+	return len;
+}
+
 int configure(rnl_setup *setup)
 {
+	rnl_framing framing = rnl_framing();
+
+	framing.size = sizeof(framing);
+	framing.name = "packet";
+	framing.decode = decode;
+	framing.encode = encode;
+	if (rnl_add_framing(setup, &framing) != RNL_OK)
+		return -1;
 	if (rnl_option_number(setup, "limit") > 10)
 		return rnl_refuse(setup, "limit: at most %d", 10);
 	return 0;

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 tests/lint/options-list | sort >"$work/table"
 cut -f 1-3 "$work/table" >"$work/table-defaults"
 
-# In the manual: ".Sh DAEMON OPTIONS" and so on, ".It Ic name", and three lines of fixed form.
+# In the manual: ".Sh DAEMON OPTIONS" and so on, ".It Ic name", and two lines of fixed form.
 awk '
 function finish() {
     if (name != "")
@@ -30,6 +30,8 @@ function finish() {
 awk '
 /^#?(module|listen) / { section = $1; sub(/^#/, "", section) }
 /^#?}/ || /^#?(module|listen) .*}/ { section = "" }
+/^ +#?[a-z-]+ \{$/ { section = $1; sub(/^#/, "", section) }
+/^ +#?}/ { section = "listen" }
 /^ *#?[a-z-]+ = / {
     name = $1
     sub(/^#/, "", name)

@@ -3,6 +3,7 @@ if HAVE_CHECK
 SYSTEM_TESTS = \
 	tests/system/a_wire \
 	tests/system/b_conf \
+	tests/system/b_framings \
 	tests/system/b_start \
 	tests/system/c_control \
 	tests/system/c_log \
@@ -53,6 +54,10 @@ tests_system_a_wire_LDADD = $(SYSTEM_LDADD)
 tests_system_b_conf_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_b_conf_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_b_conf_LDADD = $(SYSTEM_LDADD)
+
+tests_system_b_framings_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_b_framings_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_b_framings_LDADD = $(SYSTEM_LDADD)
 
 tests_system_b_start_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_b_start_CFLAGS = $(SYSTEM_CFLAGS)
@@ -140,6 +145,7 @@ SYSTEM_MODULE_LDFLAGS = $(MODULE_LDFLAGS) -rpath /nowhere
 
 check_LTLIBRARIES += \
 	tests/system/modules/demand.la \
+	tests/system/modules/framer.la \
 	tests/system/modules/jobs.la \
 	tests/system/modules/newer_major.la \
 	tests/system/modules/newer_minor.la \
@@ -149,6 +155,8 @@ check_LTLIBRARIES += \
 
 tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_framer_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_framer_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_jobs_la_SOURCES = \
 	tests/system/modules/jobs.c tests/system/modules/jobs.h
 tests_system_modules_jobs_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)

@@ -108,6 +108,23 @@ static const struct bad bad_syntax[] = {
 	    "t.conf:2: module 'c10k': there is one in line 1 already" },
 	{ MAIN "\n" MAIN, "t.conf:3: listen 'main': there is one in line 1 already" },
 	{ "workers = 1\nlog = a\nworkers = 1", "t.conf:3: workers: line 1 sets it already" },
+	{ "listen main {\nline { }\nline { }\n}",
+	    "t.conf:3: listen 'main': line: there is one in line 2 already" },
+	{ "listen main {\nline {\nid = 1\nid = 1 }\n}",
+	    "t.conf:4: listen 'main': line: id: line 3 sets it already" },
+	{ "listen main {\nline {\n}\n\n",
+	    "t.conf:1: listen 'main': it is not closed before the end of the file; '}' is "
+	    "missing" },
+	{ "listen main {\nline {\n", "t.conf:2: listen 'main': line: it is not closed before "
+				     "the end of the file; '}' is missing" },
+	{ "listen main {\nline {\nlisten b { }",
+	    "t.conf:2: listen 'main': line: it is not closed before the section in line 3; "
+	    "'}' is missing" },
+	{ "listen main {\nline x { }\n}", "t.conf:2: 'x' stands where '=' is expected" },
+	{ "\nline { }", "t.conf:2: line: it belongs in a listen section" },
+	{ "module a {\nhtlv-crc { } }", "t.conf:2: htlv-crc: it belongs in a listen section" },
+	{ "listen a {\nline {\nhtlv-crc { } } }",
+	    "t.conf:3: htlv-crc: it belongs in a listen section" },
 	{ "listen main {\nframing = tlv\nframing = tlv\n}",
 	    "t.conf:3: listen 'main': framing: line 2 sets it already" },
 	{ "module game {\nrealm = a\nrealm = {}\n}",
@@ -190,8 +207,14 @@ static const struct bad bad_options[] = {
 	    "t.conf:2: listen 'a': address: '127.0.0.1:65536' is refused; " ADDRESS_RULE },
 	{ "listen a {\n address = {\n}\n}",
 	    "t.conf:2: listen 'a': address: an empty list is refused; " ADDRESS_RULE },
-	{ "listen a { address = 127.0.0.1:1 framing = xml }",
-	    "t.conf:1: listen 'a': framing: 'xml' is refused; give tlv or ltv" },
+	{ "listen a { address = 127.0.0.1:1 framing = \"x y\" }",
+	    "t.conf:1: listen 'a': framing: 'x y' is refused; give tlv, ltv, htlv-crc, "
+	    "length-field, line or " NAME_RULE },
+	{ "listen a {\n offset = 4\n}", "t.conf:2: listen 'a': offset: no such option here; it "
+					"belongs in a length-field section within" },
+	{ "listen a {\n terminator = lf\n}",
+	    "t.conf:2: listen 'a': terminator: no such option here; it belongs in a line "
+	    "section within" },
 	{ "listen a { address = 127.0.0.1:1 modules = { \"a b\" } }",
 	    "t.conf:1: listen 'a': modules: 'a b' is refused; give " NAME_RULE },
 };
@@ -225,6 +248,8 @@ static const struct bad bad_listeners[] = {
 	    "linger-timeout: '2 s' is refused; give a duration from 0 to 30d" DURATION_RULE },
 	{ LISTENER("unknown-message = ''"),
 	    IN_LISTENER "unknown-message: '' is refused; give ignore or close" },
+	{ LISTENER("bad-checksum = ignore"),
+	    IN_LISTENER "bad-checksum: 'ignore' is refused; give close or skip" },
 };
 
 static const struct bad bad_together[] = {

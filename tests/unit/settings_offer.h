@@ -38,4 +38,8 @@ TCase *settings_peek_case(void);
 /* In settings_cpus.c. */
 TCase *settings_cpus_case(void);
 
+/* In settings_framings.c: a conf with no option of a framing at its default, and the tests. */
+extern const char settings_of_framings[];
+TCase *settings_framings_case(void);
+
 #endif

@@ -164,6 +164,31 @@ START_TEST(a_shared_message_is_framed_once_a_framing)
 }
 END_TEST
 
+/* A turn is bounded by frames that are skipped, too, and goes on with the rest. */
+START_TEST(corrupt_frames_count_for_a_turn)
+{
+	static const uint8_t corrupt[] = { 0xa2, 1, 0, 0xd1, 0xb3 };
+	static const uint8_t good[] = { 0xa2, 1, 0, 0xd1, 0xb2 };
+	uint8_t frames[(2 * CONN_TURN_FRAMES + 1) * sizeof(good)];
+
+	rig.listener.framing = &htlv_crc.framing;
+	rig.settings.bad_checksum = BAD_CHECKSUM_SKIP;
+	for (size_t i = 0; i < 2 * CONN_TURN_FRAMES; i++)
+		memcpy(frames + i * sizeof(corrupt), corrupt, sizeof(corrupt));
+	memcpy(frames + sizeof(frames) - sizeof(good), good, sizeof(good));
+	peer_open(&one);
+	peer_write(&one, frames, sizeof(frames));
+	conn_on_event(one.conn, EPOLLIN);
+	ck_assert_uint_eq(rig_counter(bad_checksums), CONN_TURN_FRAMES);
+	ck_assert(one.conn->is_waiting);
+	RIG_UNTIL((peer_read(&one), one.n_got >= sizeof(good)));
+	ck_assert_mem_eq(one.got, good, sizeof(good));
+	ck_assert_uint_eq(rig_counter(bad_checksums), 2 * CONN_TURN_FRAMES);
+	ck_assert_uint_eq(rig_counter(frames_in), 1);
+	peer_end(&one);
+}
+END_TEST
+
 START_TEST(a_corrupt_frame_closes_by_default)
 {
 	static const uint8_t frames[] = { 0xa2, 1, 0, 0xd1, 0xb2, 0xa2, 1, 0, 0xd1, 0xb3, 0xa2,
@@ -191,6 +216,7 @@ TCase *framings_tests(void)
 	tcase_add_test(tcase, a_message_without_a_frame_is_logged_with_a_cap);
 	tcase_add_test(tcase, a_frame_may_be_shorter_than_its_room);
 	tcase_add_test(tcase, a_shared_message_is_framed_once_a_framing);
+	tcase_add_test(tcase, corrupt_frames_count_for_a_turn);
 	tcase_add_test(tcase, a_corrupt_frame_closes_by_default);
 	return tcase;
 }

@@ -119,7 +119,21 @@ START_TEST(defaults_are_in_force)
 	ck_assert_str_eq(listener->addresses[0], "127.0.0.1:1");
 	ck_assert_uint_eq(listener->n_modules, 1);
 	ck_assert_str_eq(listener->modules[0], "c10k");
-	ck_assert_int_eq(listener->framing, FRAMING_TLV);
+	ck_assert_str_eq(listener->framing, "tlv");
+	ck_assert_str_eq(listener->framing_place, "t.conf:1");
+	ck_assert_uint_eq(listener->htlv_crc.head, 0xa2);
+	ck_assert_uint_eq(listener->length_field.offset, 0);
+	ck_assert_uint_eq(settings_length_size(listener->length_field.length), 4);
+	ck_assert_int_eq(listener->length_field.order, ORDER_BIG);
+	ck_assert_int_eq(listener->length_field.adjustment, 0);
+	ck_assert_uint_eq(listener->length_field.strip, 0);
+	ck_assert_uint_eq(listener->length_field.id_offset, 0);
+	ck_assert_uint_eq(listener->length_field.id_length, 0);
+	ck_assert_int_eq(listener->length_field.id_order, ID_ORDER_SAME);
+	ck_assert_uint_eq(listener->length_field.id, 0);
+	ck_assert_uint_eq(listener->line.id, 0);
+	ck_assert_int_eq(listener->line.terminator, TERMINATOR_LF);
+	ck_assert_int_eq(listener->bad_checksum, BAD_CHECKSUM_CLOSE);
 	ck_assert_int_eq(listener->unknown_message, UNKNOWN_IGNORE);
 	ck_assert_int_eq(listener->when_full, WHEN_FULL_PAUSE);
 	ck_assert_uint_eq(listener->max_connections, 0);
@@ -154,7 +168,7 @@ static const char full[] =
     "  framing = ltv\n  modules = { echo, game, c10k }\n  max-message = 64M\n"
     "  max-connections = 16777216\n  send-queue-messages = 1048576\n  send-queue-bytes = 1G\n"
     "  when-full = refuse\n  send-timeout = 1s\n  idle-timeout = 30d\n  frame-timeout = 2h\n"
-    "  linger-timeout = 0\n  unknown-message = close\n}\n"
+    "  linger-timeout = 0\n  unknown-message = close\n  bad-checksum = skip\n}\n"
     "listen other { address = [::1]:3 modules = { echo } when-full = close }\n";
 
 START_TEST(every_option_is_kept)
@@ -189,7 +203,8 @@ START_TEST(every_option_is_kept)
 	ck_assert_str_eq(listener->addresses[1], "[::1]:2");
 	ck_assert_uint_eq(listener->n_modules, 3);
 	ck_assert_str_eq(listener->modules[2], "c10k");
-	ck_assert_int_eq(listener->framing, FRAMING_LTV);
+	ck_assert_str_eq(listener->framing, "ltv");
+	ck_assert_int_eq(listener->bad_checksum, BAD_CHECKSUM_SKIP);
 	ck_assert_int_eq(listener->unknown_message, UNKNOWN_CLOSE);
 	ck_assert_int_eq(listener->when_full, WHEN_FULL_REFUSE);
 	ck_assert_int_eq(settings->listeners[1].when_full, WHEN_FULL_CLOSE);
@@ -496,7 +511,7 @@ static char *dump_of_text(const char *conf, char **bare)
 
 START_TEST(dump_loads_to_the_same)
 {
-	static const char *const confs[] = { MAIN C10K, full,
+	static const char *const confs[] = { MAIN C10K, full, settings_of_framings,
 		"module game { realm = \"\\\"\\\\'${HOME}\\$ \\n\\t\\r\\x01\\x7f\\xff#{}=,\" "
 		"greeting = '\"'} module c10k { path = '/ \"${A}\\\\' } " MAIN };
 
@@ -576,7 +591,7 @@ START_TEST(dump_shows_every_option)
 			       "\n"
 			       "listen \"main\" {\n"
 			       "\taddress = { \"127.0.0.1:1\" }\n"
-			       "\tframing = tlv\n"
+			       "\tframing = \"tlv\"\n"
 			       "\tmodules = { \"c10k\" }\n"
 			       "\tmax-message = 4k\n"
 			       "\tmax-connections = auto\n"
@@ -592,7 +607,33 @@ START_TEST(dump_shows_every_option)
 			       "\tsocket-send-buffer = 0\n"
 			       "\tsocket-receive-buffer = 0\n"
 			       "\tunknown-message = ignore\n"
+			       "\tbad-checksum = close\n"
 			       "}\n");
+	free(text);
+	settings_destroy(&settings);
+}
+END_TEST
+
+START_TEST(dump_shows_the_section_of_the_framing)
+{
+	struct settings *settings = load(
+	    C10K "listen main { address = 127.0.0.1:1 modules = c10k framing = length-field "
+		 "length-field { length = 2 adjustment = -2 } }");
+	char *text = dump(settings), *section = strstr(text, "\tlength-field {\n");
+
+	ck_assert_ptr_nonnull(section);
+	ck_assert_str_eq(section, "\tlength-field {\n"
+				  "\t\toffset = 0\n"
+				  "\t\tlength = 2\n"
+				  "\t\torder = big\n"
+				  "\t\tadjustment = -2\n"
+				  "\t\tstrip = 0\n"
+				  "\t\tid-offset = 0\n"
+				  "\t\tid-length = 0\n"
+				  "\t\tid-order = same\n"
+				  "\t\tid = 0\n"
+				  "\t}\n"
+				  "}\n");
 	free(text);
 	settings_destroy(&settings);
 }
@@ -667,7 +708,7 @@ START_TEST(sample_works_with_all_that_it_shows)
 			*at = ' ';
 	}
 	settings = load(sample);
-	ck_assert_uint_eq(settings->n_listeners, 2);
+	ck_assert_uint_eq(settings->n_listeners, 5);
 	ck_assert_str_eq(settings->listeners[1].name, "echo");
 	ck_assert_str_eq(settings->listeners[1].addresses[0], "127.0.0.1:8889");
 	settings_destroy(&settings);
@@ -728,6 +769,7 @@ int main(void)
 	tcase_add_test(below, table_is_in_order);
 	add_good(suite);
 	suite_add_tcase(suite, settings_bad_case());
+	suite_add_tcase(suite, settings_framings_case());
 	suite_add_tcase(suite, settings_peek_case());
 	suite_add_tcase(suite, settings_cpus_case());
 	file = add_case(suite, "file");
@@ -741,6 +783,7 @@ int main(void)
 	tcase_add_test(dumps, dump_loads_to_the_same);
 	tcase_add_test(dumps, dump_keeps_strings);
 	tcase_add_test(dumps, dump_shows_every_option);
+	tcase_add_test(dumps, dump_shows_the_section_of_the_framing);
 	tcase_add_test(dumps, dump_tells_that_it_cannot_be_written);
 	tcase_add_test(dumps, text_without_finder_passes_over_modules_options);
 	runner = srunner_create(suite);

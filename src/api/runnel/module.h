@@ -63,7 +63,8 @@ enum rnl_status {
 	    -2, /* the message can never fit the queue or the framing; nothing was queued */
 	RNL_ECLOSED = -3, /* the connection is closing; nothing was queued */
 	RNL_ENOMEM = -4,  /* no memory; nothing was queued */
-	RNL_EINVAL = -5,  /* an argument breaks a rule; the host has logged which */
+	RNL_EINVAL = -5,  /* an argument breaks a rule, or the framing has no way to say the
+			     message; the host has logged which */
 };
 
 /* What a handler wants done next. */
@@ -123,6 +124,56 @@ struct rnl_route {
 	{                                                    \
 		(first), (last), (handler), NULL, RNL_HANDLE \
 	}
+
+/* What a framing finds at the start of the input. */
+enum rnl_decode {
+	RNL_FRAME = 0,    /* a whole frame; all of *frame is set */
+	RNL_CORRUPT = 1,  /* one whose checksum is wrong; used is set, id and len for the log */
+	RNL_MORE = 2,     /* the input ends within a frame */
+	RNL_TOO_LONG = 3, /* the payload is longer than max_payload; id and len for the log */
+	RNL_BAD = 4,      /* the input can be no frame; why is set */
+};
+
+/* Zero but for its size when decode is called. */
+struct rnl_frame {
+	size_t size;         /* of this struct */
+	size_t used;         /* bytes of input that the frame takes; at least 1 */
+	const void *payload; /* within these bytes */
+	size_t len;          /* bytes of payload */
+	uint32_t id;
+	const char *why; /* for the log; not freed */
+};
+
+/*
+ * How messages stand on the wire, where no framing of runneld's own is right. See
+ * rnl_add_framing().
+ */
+struct rnl_framing {
+	size_t size;      /* of this struct */
+	const char *name; /* as listen sections name it: letters, digits, '.', '_' and '-' */
+
+	/*
+	 * Say what stands at in, of which len bytes are there, at least 1. It is asked again
+	 * from the start of the frame when more has come, and has to say the same however
+	 * the input was cut: keep nothing of a connection. A length is compared with
+	 * max_payload before anything is added to it. With RNL_FRAME it may have changed the
+	 * frame's own bytes, to undo a mask or escapes; otherwise it changes nothing.
+	 */
+	enum rnl_decode (*decode)(
+	    void *in, size_t len, size_t max_payload, struct rnl_frame *frame, void *arg);
+
+	/*
+	 * Make a frame of the payload of len bytes that stands at frame + head; it may be
+	 * moved. There is room for head + len + tail bytes. Returns the size of the frame,
+	 * which begins at frame; 0: the framing has no way to say this, and the send returns
+	 * RNL_EINVAL.
+	 */
+	size_t (*encode)(void *frame, uint32_t id, size_t len, void *arg);
+
+	size_t head, tail;  /* what a frame may have beyond its payload, each at most 64 KiB */
+	size_t max_payload; /* a longer one is not given to encode; 0: any */
+	void *arg;          /* what both get */
+};
 
 /* An option that may stand in the module's section of runnel.conf. */
 enum rnl_option_type {
@@ -254,6 +305,8 @@ struct rnl_host {
 	int64_t (*option_number)(struct rnl_setup *setup, const char *name);
 	const char *(*option_string)(struct rnl_setup *setup, const char *name);
 	enum rnl_status (*add_route)(struct rnl_setup *setup, const struct rnl_route *route);
+	enum rnl_status (*add_framing)(
+	    struct rnl_setup *setup, const struct rnl_framing *framing);
 	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
 	void (*malformed)(struct rnl_self *self, struct rnl_conn *conn,
 	    const struct rnl_msg *msg, const char *why);
@@ -454,6 +507,21 @@ static inline enum rnl_status rnl_add_route(
     struct rnl_setup *setup, const struct rnl_route *route)
 {
 	return rnl_link.host->add_route(setup, route);
+}
+
+/*
+ * In configure: supply a framing to the listeners that have this module; the struct and its name
+ * are copied. They use it when their `framing` names it. Both functions are called in workers,
+ * for each frame, and may call no function of the host but rnl_log(). What decode answers is
+ * checked: a frame of no bytes, of more bytes than there are, with a payload that is not within
+ * them, or a frame that goes on beyond max_payload + head + tail bytes ends the connection, and
+ * the log says why.
+ * RNL_EINVAL: the name is no name, or is taken; a function is missing; head or tail is too large.
+ */
+static inline enum rnl_status rnl_add_framing(
+    struct rnl_setup *setup, const struct rnl_framing *framing)
+{
+	return rnl_link.host->add_framing(setup, framing);
 }
 
 /* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.
