@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	contrib/bench/results/c10k.svg \
 	contrib/bench/results/c1k-16.svg \
 	contrib/bench/results/c1k.svg \
+	contrib/bench/results/decoders.md \
 	contrib/bench/results/mix.svg \
 	contrib/bench/results/reconnect.svg \
 	contrib/bench/results/results.json \

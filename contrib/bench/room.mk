@@ -1,7 +1,11 @@
 # The floor of the comparisons; the bench room's system test drives it too.
 EXTRA_DIST += contrib/bench/instructions
 
-noinst_PROGRAMS += contrib/bench/floor
+noinst_PROGRAMS += contrib/bench/decoders contrib/bench/floor
+contrib_bench_decoders_SOURCES = contrib/bench/decoders.c
+contrib_bench_decoders_LDADD = src/wire/libwire.a
+dist_check_SCRIPTS += contrib/bench/tests/decoders
+TESTS += contrib/bench/tests/decoders
 contrib_bench_floor_SOURCES = contrib/bench/floor.c
 
 # The clients of the lifecycle proofs; tests/system/g_churn drives them too.

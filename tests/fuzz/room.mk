@@ -54,8 +54,8 @@ tests_fuzz_fuzz_module_framing_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"tests/fuzz/corpus/module-framing"'
 tests_fuzz_fuzz_module_framing_LDFLAGS = $(AM_LDFLAGS) $(FUZZER_FLAGS)
 tests_fuzz_fuzz_module_framing_LDADD = \
-	src/module/libmodule.a src/conn/libconn.a src/route/libroute.a src/io/libio.a \
-	src/wire/libwire.a $(settings_libs) $(EV_LIBS)
+	src/module/libmodule.a src/conn/libconn.a src/work/libwork.a src/route/libroute.a \
+	src/io/libio.a src/wire/libwire.a $(settings_libs) $(EV_LIBS)
 
 EXTRA_DIST += \
 	tests/fuzz/corpus \
