@@ -30,7 +30,7 @@ struct module {
 	struct rnl_module api;    /* a copy, zero where the module's ABI is older than ours */
 	struct rnl_route *routes; /* of its table and of its configure hook */
 	size_t n_routes;
-	struct hash lanes; /* of its jobs, by key */
+	struct hash lanes;               /* of its jobs, by key */
 	struct module_framing *framings; /* of its configure hook */
 };
 
