@@ -65,10 +65,12 @@ static enum rnl_verdict run_chain(
 static void dispatch(struct rnl_conn *conn, const struct frame *frame)
 {
 	const struct step *step = router_find(conn->listener->router, frame->id);
+	void *scratch = NULL;
 	const struct rnl_msg msg = { .size = sizeof(msg),
 		.payload = frame->payload,
 		.len = frame->len,
-		.id = frame->id };
+		.id = frame->id,
+		.scratch = &scratch };
 	enum rnl_verdict verdict;
 
 	if (step == NULL) {

@@ -21,8 +21,8 @@
 /* A module that takes longer to be configured hangs. */
 #define LIMIT_S 30.
 
-/* Far more than a conf of the permitted size can become. */
-#define MAX_ANSWER (16 * 1024 * 1024)
+/* Far more than a conf of the permitted size and the routes of its modules become. */
+#define MAX_ANSWER (64 * 1024 * 1024)
 
 /* What the checker writes: one of these bytes, then the conf or the reason. */
 #define ANSWER_GOOD '+'
@@ -44,10 +44,11 @@ struct checker {
 	const char *fault; /* why the answer does not count; NULL: it does */
 };
 
-/* Settings refer to options of modules. */
+/* What a conf becomes; each part refers to those above it. */
 struct check {
 	struct modules *modules;
 	struct settings *settings;
+	struct listeners *listeners;
 };
 
 /* A module is loaded here for the first time: before that, root becomes the conf's user. */
@@ -63,10 +64,9 @@ static enum status find_module(const struct module_settings *module,
 	return modules_find(module, options, n_options, why, check->modules);
 }
 
-/* Both parts are the caller's to destroy, also on failure. */
+/* What was made is in *check, also on failure. */
 static enum status run_check(const char *path, struct check *check, struct reason *why)
 {
-	struct listeners *listeners = NULL;
 	enum status status = STATUS_NOMEM;
 
 	check->modules = modules_new();
@@ -75,11 +75,29 @@ static enum status run_check(const char *path, struct check *check, struct reaso
 	if (status == STATUS_OK)
 		status = modules_configure(check->modules, check->settings, why);
 	if (status == STATUS_OK)
-		status = listeners_new(check->settings, check->modules, &listeners, why);
+		status = listeners_new(check->settings, check->modules, &check->listeners, why);
 	if (status == STATUS_NOMEM)
 		status = reason_set(why, "out of memory");
-	listeners_destroy(&listeners);
 	return status;
+}
+
+static void check_free(struct check *check)
+{
+	listeners_destroy(&check->listeners);
+	settings_destroy(&check->settings);
+	modules_destroy(&check->modules);
+}
+
+/* As comments, for the text is a conf. */
+static void print_routes(const struct listeners *listeners, FILE *out)
+{
+	fputs("\n# Routes: message ids, and the modules that see them, in the order of their "
+	      "turn.\n",
+	    out);
+	for (size_t i = 0; i < listeners->n; i++) {
+		fprintf(out, "#\n# listen %s\n", listeners->list[i].name);
+		router_print(listeners->list[i].router, "#     ", out);
+	}
 }
 
 /* In the child. */
@@ -95,11 +113,11 @@ static _Noreturn void answer(const char *path, int fd)
 		fputc(ANSWER_GOOD, out);
 		if (settings_dump(check.settings, out) != STATUS_OK)
 			_exit(1);
+		print_routes(check.listeners, out);
 	} else {
 		fprintf(out, "%c%s", ANSWER_BAD, why.text);
 	}
-	settings_destroy(&check.settings);
-	modules_destroy(&check.modules);
+	check_free(&check);
 	_exit(fclose(out) == 0 ? 0 : 1);
 }
 

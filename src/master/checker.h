@@ -16,8 +16,9 @@ struct checker_config {
 	struct ev_loop *loop; /* the default loop; borrowed, as all here */
 	const char *conf_path;
 	/*
-	 * The end of it: text is the normalised conf, the callee's, or NULL, and *why says what
-	 * is wrong, also when the checker crashed or did not end in time. The checker is gone.
+	 * The end of it: text is the normalised conf, with the routes in comments at its end,
+	 * the callee's, or NULL, and *why says what is wrong, also when the checker crashed or
+	 * did not end in time. The checker is gone.
 	 */
 	void (*done)(char *text, const struct reason *why, void *arg);
 	void (*in_child)(void *arg); /* called in the child: forget all that is the master's */

@@ -1,8 +1,9 @@
 /*
  * Sealing turns routes into elementary ranges: pieces of the handlers' ranges
  * that the same "before" and "after" routes cover from end to end, each with its
- * chain. Ranges of one id are found by an open-addressing hash table, wider ones,
- * of which there are few, by binary search.
+ * chain. Default routes are handlers of the gaps that the others leave. Ranges of
+ * one id are found by an open-addressing hash table, wider ones, of which there are
+ * few, by binary search.
  *
  * Ids go to UINT32_MAX, so ranges are kept with both ends included and nothing
  * adds to an end without having compared it first.
@@ -64,8 +65,10 @@ struct router {
 
 /* Of a router that is being sealed. */
 struct plan {
-	struct route *handles; /* ascending ids, no two overlap */
+	struct route *handles; /* ascending ids, no two overlap; with room for the defaults */
 	size_t n_handles;
+	struct route *defaults; /* likewise */
+	size_t n_defaults;
 	struct route *around; /* "before" and "after" routes in the order they were added */
 	size_t n_around;
 	uint32_t *cuts; /* where around routes begin, or have ended; ascending */
@@ -105,7 +108,7 @@ static enum status check_route(
 		return reason_set(
 		    why, "module '%s': route %s: there is no handler", module, ids);
 	if (route->stage != RNL_HANDLE && route->stage != RNL_BEFORE &&
-	    route->stage != RNL_AFTER)
+	    route->stage != RNL_AFTER && route->stage != RNL_DEFAULT)
 		return reason_set(why, "module '%s': route %s: there is no stage %d", module,
 		    ids, (int)route->stage);
 	return STATUS_OK;
@@ -164,21 +167,22 @@ static enum status refuse_overlap(
 	uint32_t first = high->given.first;
 	uint32_t last = low->given.last < high->given.last ? low->given.last : high->given.last;
 	const char *kind = first == last ? "id" : "ids", *it = first == last ? "it" : "them";
+	const char *how = one->given.stage == RNL_DEFAULT ? " by default" : "";
 	char ids[24];
 
 	ids_text(first, last, ids);
 	if (strcmp(one->module, other->module) == 0)
-		return reason_set(why, "message %s %s: module '%s' handles %s twice", kind, ids,
-		    one->module, it);
-	return reason_set(why, "message %s %s: both module '%s' and module '%s' handle %s",
-	    kind, ids, one->module, other->module, it);
+		return reason_set(why, "message %s %s: module '%s' handles %s%s twice", kind,
+		    ids, one->module, it, how);
+	return reason_set(why, "message %s %s: both module '%s' and module '%s' handle %s%s",
+	    kind, ids, one->module, other->module, it, how);
 }
 
-/* With handles ascending by first, any two that overlap make two neighbours overlap. */
-static enum status check_overlaps(const struct plan *plan, struct reason *why)
+/* With routes ascending by first, any two that overlap make two neighbours overlap. */
+static enum status check_overlaps(const struct route *routes, size_t n, struct reason *why)
 {
-	for (size_t i = 1; i < plan->n_handles; i++) {
-		const struct route *low = &plan->handles[i - 1], *high = &plan->handles[i];
+	for (size_t i = 1; i < n; i++) {
+		const struct route *low = &routes[i - 1], *high = &routes[i];
 
 		if (high->given.first <= low->given.last)
 			return refuse_overlap(low, high, why);
@@ -186,35 +190,94 @@ static enum status check_overlaps(const struct plan *plan, struct reason *why)
 	return STATUS_OK;
 }
 
-static enum status plan_make(struct plan *plan, const struct router *router, struct reason *why)
+static void add_piece(
+    struct plan *plan, const struct route *standard, uint32_t first, uint32_t last)
 {
-	size_t n = router->n_routes + 1;
+	struct route *piece = &plan->handles[plan->n_handles++];
 
-	plan->handles = calloc(n, sizeof(*plan->handles));
+	*piece = *standard;
+	piece->given.first = first;
+	piece->given.last = last;
+}
+
+/* Give a default route those of its ids that none of the n first handles has. */
+static void fill_gaps(struct plan *plan, const struct route *standard, size_t n)
+{
+	uint32_t first = standard->given.first, last = standard->given.last;
+
+	for (size_t i = 0; i < n && plan->handles[i].given.first <= last; i++) {
+		const struct rnl_route *handle = &plan->handles[i].given;
+
+		if (handle->last < first)
+			continue;
+		if (handle->first > first)
+			add_piece(plan, standard, first, handle->first - 1);
+		if (handle->last >= last)
+			return;
+		first = handle->last + 1;
+	}
+	add_piece(plan, standard, first, last);
+}
+
+static void add_defaults(struct plan *plan)
+{
+	size_t n = plan->n_handles;
+
+	for (size_t i = 0; i < plan->n_defaults; i++)
+		fill_gaps(plan, &plan->defaults[i], n);
+	qsort(plan->handles, plan->n_handles, sizeof(*plan->handles), compare_routes);
+}
+
+static enum status plan_alloc(struct plan *plan, size_t n)
+{
+	/* Each handle cuts at most one default in two. */
+	plan->handles = calloc(n, 2 * sizeof(*plan->handles));
+	plan->defaults = calloc(n, sizeof(*plan->defaults));
 	plan->around = calloc(n, sizeof(*plan->around));
 	plan->cuts = calloc(n, 2 * sizeof(*plan->cuts));
-	if (plan->handles == NULL || plan->around == NULL || plan->cuts == NULL)
+	if (plan->handles == NULL || plan->defaults == NULL || plan->around == NULL ||
+	    plan->cuts == NULL)
 		return STATUS_NOMEM;
-	for (size_t i = 0; i < router->n_routes; i++) {
-		const struct route *route = &router->routes[i];
+	return STATUS_OK;
+}
 
-		if (route->given.stage == RNL_HANDLE) {
-			plan->handles[plan->n_handles++] = *route;
-			continue;
-		}
+static void plan_take(struct plan *plan, const struct route *route)
+{
+	if (route->given.stage == RNL_HANDLE) {
+		plan->handles[plan->n_handles++] = *route;
+	} else if (route->given.stage == RNL_DEFAULT) {
+		plan->defaults[plan->n_defaults++] = *route;
+	} else {
 		plan->around[plan->n_around++] = *route;
 		plan->cuts[plan->n_cuts++] = route->given.first;
 		if (route->given.last < UINT32_MAX)
 			plan->cuts[plan->n_cuts++] = route->given.last + 1;
 	}
+}
+
+static enum status plan_make(struct plan *plan, const struct router *router, struct reason *why)
+{
+	enum status status = plan_alloc(plan, router->n_routes + 1);
+
+	if (status != STATUS_OK)
+		return status;
+	for (size_t i = 0; i < router->n_routes; i++)
+		plan_take(plan, &router->routes[i]);
 	qsort(plan->handles, plan->n_handles, sizeof(*plan->handles), compare_routes);
+	qsort(plan->defaults, plan->n_defaults, sizeof(*plan->defaults), compare_routes);
 	qsort(plan->cuts, plan->n_cuts, sizeof(*plan->cuts), compare_cuts);
-	return check_overlaps(plan, why);
+	status = check_overlaps(plan->handles, plan->n_handles, why);
+	if (status == STATUS_OK)
+		status = check_overlaps(plan->defaults, plan->n_defaults, why);
+	if (status == STATUS_OK)
+		add_defaults(plan);
+	return status;
 }
 
 static void plan_free(struct plan *plan)
 {
 	free(plan->handles);
+	free(plan->defaults);
 	free(plan->around);
 	free(plan->cuts);
 }
@@ -231,6 +294,7 @@ static void add_step(struct step **step, const struct route *route)
 		.arg = route->given.arg,
 		.module = route->module,
 		.index = route->index,
+		.stage = route->given.stage,
 	};
 	++*step;
 }
@@ -438,17 +502,24 @@ const struct step *router_find(const struct router *router, uint32_t id)
 	return find_wide(router, id);
 }
 
-void router_print(const struct router *router, FILE *out)
+void router_print(const struct router *router, const char *lead, FILE *out)
 {
+	static const char *const notes[] = {
+		[RNL_HANDLE] = "",
+		[RNL_BEFORE] = " (before)",
+		[RNL_AFTER] = " (after)",
+		[RNL_DEFAULT] = " (default)",
+	};
+
 	CHECK_MAGIC(router, MAGIC_SEALED);
 	for (size_t i = 0; i < router->n_ranges; i++) {
 		const struct range *range = &router->ranges[i];
 		const char *separator = " ";
 		char ids[24];
 
-		fputs(ids_text(range->first, range->last, ids), out);
+		fprintf(out, "%s%s", lead, ids_text(range->first, range->last, ids));
 		for (const struct step *step = range->chain; step->handler != NULL; step++) {
-			fprintf(out, "%s%s", separator, step->module);
+			fprintf(out, "%s%s%s", separator, step->module, notes[step->stage]);
 			separator = " > ";
 		}
 		fputc('\n', out);

@@ -62,10 +62,11 @@ static const struct rnl_option options[] = {
 static const struct rnl_route routes[] = {
 	RNL_ON(1, serve),
 	{ 0, UINT32_MAX, serve, NULL, RNL_BEFORE },
+	RNL_ON_DEFAULT(serve),
 };
 
 RNL_MODULE(.version = "1.0", .options = options, .n_options = 1, .routes = routes,
-	   .n_routes = 2, .configure = configure);
+	   .n_routes = 3, .configure = configure);
 END
 
 # The same in C++, as somebody who writes C++ would: fields in the order of the struct.
@@ -135,12 +136,13 @@ const rnl_option options[] = {
 const rnl_route routes[] = {
 	RNL_ON(1, serve),
 	RNL_ON_RANGE(10, 19, serve),
+	RNL_ON_DEFAULT(serve),
 };
 
 }
 
 RNL_MODULE(.version = "1.0", .options = options, .n_options = 1, .routes = routes,
-	   .n_routes = 2, .configure = configure, .open = begin, .close = end);
+	   .n_routes = 3, .configure = configure, .open = begin, .close = end);
 END
 
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wundef -Werror"

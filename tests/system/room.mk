@@ -19,6 +19,7 @@ SYSTEM_TESTS = \
 	tests/system/e_queue \
 	tests/system/f_calls \
 	tests/system/f_module \
+	tests/system/f_routing \
 	tests/system/f_work \
 	tests/system/g_bench \
 	tests/system/g_churn \
@@ -118,6 +119,10 @@ tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 
+tests_system_f_routing_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_routing_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_routing_LDADD = $(SYSTEM_LDADD)
+
 tests_system_f_work_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_work_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_work_LDADD = $(SYSTEM_LDADD)
@@ -144,6 +149,7 @@ SYSTEM_MODULE_CPPFLAGS = $(MODULE_CPPFLAGS) -I$(top_srcdir)/tests
 SYSTEM_MODULE_LDFLAGS = $(MODULE_LDFLAGS) -rpath /nowhere
 
 check_LTLIBRARIES += \
+	tests/system/modules/chain.la \
 	tests/system/modules/demand.la \
 	tests/system/modules/framer.la \
 	tests/system/modules/jobs.la \
@@ -153,6 +159,10 @@ check_LTLIBRARIES += \
 	tests/system/modules/probe.la \
 	tests/system/modules/rights.la
 
+tests_system_modules_chain_la_SOURCES = \
+	tests/system/modules/chain.c tests/system/modules/chain.h
+tests_system_modules_chain_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_chain_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_framer_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)

@@ -182,6 +182,66 @@ START_TEST(around_nothing_is_no_chain)
 }
 END_TEST
 
+START_TEST(a_default_takes_what_nobody_handles)
+{
+	struct router *router = new_router();
+
+	add(router, "relay", 0, UINT32_MAX, RNL_DEFAULT);
+	add(router, "game", 0, 0, RNL_HANDLE);
+	add(router, "game", 10, 20, RNL_HANDLE);
+	add(router, "shop", 21, 21, RNL_HANDLE);
+	add(router, "last", UINT32_MAX, UINT32_MAX, RNL_HANDLE);
+	add(router, "auth", 15, 25, RNL_BEFORE);
+	seal(router);
+	ck_assert_str_eq(chain_of(router, 0), "game");
+	ck_assert_str_eq(chain_of(router, 1), "relay");
+	ck_assert_str_eq(chain_of(router, 9), "relay");
+	ck_assert_str_eq(chain_of(router, 10), "game");
+	ck_assert_str_eq(chain_of(router, 20), "auth > game");
+	ck_assert_str_eq(chain_of(router, 21), "auth > shop");
+	ck_assert_str_eq(chain_of(router, 25), "auth > relay");
+	ck_assert_str_eq(chain_of(router, 26), "relay");
+	ck_assert_str_eq(chain_of(router, UINT32_MAX - 1), "relay");
+	ck_assert_str_eq(chain_of(router, UINT32_MAX), "last");
+	router_destroy(&router);
+}
+END_TEST
+
+START_TEST(a_default_may_be_for_a_range)
+{
+	struct router *router = new_router();
+
+	add(router, "low", 0, 99, RNL_DEFAULT);
+	add(router, "high", 200, 299, RNL_DEFAULT);
+	add(router, "game", 50, 249, RNL_HANDLE);
+	add(router, "all", 1000, 1999, RNL_HANDLE);
+	add(router, "never", 1000, 1999, RNL_DEFAULT);
+	seal(router);
+	ck_assert_str_eq(chain_of(router, 49), "low");
+	ck_assert_str_eq(chain_of(router, 50), "game");
+	ck_assert_str_eq(chain_of(router, 249), "game");
+	ck_assert_str_eq(chain_of(router, 250), "high");
+	ck_assert_str_eq(chain_of(router, 299), "high");
+	ck_assert_str_eq(chain_of(router, 300), "");
+	ck_assert_str_eq(chain_of(router, 1999), "all");
+	router_destroy(&router);
+}
+END_TEST
+
+START_TEST(two_defaults_may_not_overlap)
+{
+	struct router *router = new_router();
+	struct reason why;
+
+	add(router, "a", 0, UINT32_MAX, RNL_DEFAULT);
+	add(router, "b", 10, 20, RNL_DEFAULT);
+	ck_assert_int_eq(router_seal(router, &why), STATUS_INVALID);
+	ck_assert_str_eq(why.text,
+	    "message ids 10-20: both module 'a' and module 'b' handle them by default");
+	router_destroy(&router);
+}
+END_TEST
+
 START_TEST(a_step_carries_its_argument)
 {
 	int mine;
@@ -214,8 +274,8 @@ START_TEST(bad_routes_are_refused)
 	    why.text, "module 'm': route 6-5: the first id is greater than the last");
 	ck_assert_int_eq(router_add(router, "m", 0, &no_handler, &why), STATUS_INVALID);
 	ck_assert_str_eq(why.text, "module 'm': route 5: there is no handler");
-	ck_assert_int_eq(try_add(router, "m", 5, 9, (enum rnl_stage)3, &why), STATUS_INVALID);
-	ck_assert_str_eq(why.text, "module 'm': route 5-9: there is no stage 3");
+	ck_assert_int_eq(try_add(router, "m", 5, 9, (enum rnl_stage)4, &why), STATUS_INVALID);
+	ck_assert_str_eq(why.text, "module 'm': route 5-9: there is no stage 4");
 	router_destroy(&router);
 }
 END_TEST
@@ -268,12 +328,14 @@ START_TEST(the_print_is_one_range_a_line)
 	add(router, "game", 2000, 2999, RNL_HANDLE);
 	add(router, "log", 2000, 2499, RNL_AFTER);
 	add(router, "c10k", 1001, 1001, RNL_HANDLE);
+	add(router, "relay", 2500, UINT32_MAX, RNL_DEFAULT);
 	seal(router);
-	router_print(router, out);
+	router_print(router, "# ", out);
 	ck_assert_int_eq(fclose(out), 0);
-	ck_assert_str_eq(text, "1001 c10k\n"
-			       "2000-2499 audit > game > log\n"
-			       "2500-2999 game\n");
+	ck_assert_str_eq(text, "# 1001 c10k\n"
+			       "# 2000-2499 audit (before) > game > log (after)\n"
+			       "# 2500-2999 game\n"
+			       "# 3000-4294967295 relay (default)\n");
 	free(text);
 	router_destroy(&router);
 }
@@ -300,7 +362,7 @@ static uint32_t random_id(void)
 
 static struct rnl_route random_route(struct model *model)
 {
-	struct rnl_route route = { .handler = handler, .stage = (enum rnl_stage)(rand() % 3) };
+	struct rnl_route route = { .handler = handler, .stage = (enum rnl_stage)(rand() % 4) };
 
 	/* As in life, many handlers are for one id. */
 	route.first = random_id();
@@ -317,8 +379,10 @@ static struct rnl_route random_route(struct model *model)
 
 static bool model_takes(const struct model *model, const struct rnl_route *route)
 {
-	for (size_t i = 0; i < model->n && route->stage == RNL_HANDLE; i++) {
-		if (model->routes[i].stage == RNL_HANDLE &&
+	if (route->stage != RNL_HANDLE && route->stage != RNL_DEFAULT)
+		return true;
+	for (size_t i = 0; i < model->n; i++) {
+		if (model->routes[i].stage == route->stage &&
 		    model->routes[i].first <= route->last &&
 		    route->first <= model->routes[i].last)
 			return false;
@@ -340,22 +404,27 @@ static const struct step *check_stage(
 	return step;
 }
 
-static void check_id(const struct model *model, const struct router *router, uint32_t id)
+static bool has_stage(const struct model *model, enum rnl_stage stage, uint32_t id)
 {
-	const struct step *step = router_find(router, id);
-	bool is_handled = false;
-
 	for (size_t i = 0; i < model->n; i++) {
 		const struct rnl_route *route = &model->routes[i];
 
-		is_handled |=
-		    route->stage == RNL_HANDLE && route->first <= id && id <= route->last;
+		if (route->stage == stage && route->first <= id && id <= route->last)
+			return true;
 	}
-	ck_assert_int_eq(step != NULL, is_handled);
+	return false;
+}
+
+static void check_id(const struct model *model, const struct router *router, uint32_t id)
+{
+	const struct step *step = router_find(router, id);
+	enum rnl_stage handle = has_stage(model, RNL_HANDLE, id) ? RNL_HANDLE : RNL_DEFAULT;
+
+	ck_assert_int_eq(step != NULL, has_stage(model, handle, id));
 	if (step == NULL)
 		return;
 	step = check_stage(model, RNL_BEFORE, id, step);
-	step = check_stage(model, RNL_HANDLE, id, step);
+	step = check_stage(model, handle, id, step);
 	step = check_stage(model, RNL_AFTER, id, step);
 	ck_assert(step->handler == NULL);
 }
@@ -402,6 +471,9 @@ int main(void)
 	tcase_add_test(router, thousands_of_single_ids_are_found);
 	tcase_add_test(router, a_chain_is_before_handle_after);
 	tcase_add_test(router, around_nothing_is_no_chain);
+	tcase_add_test(router, a_default_takes_what_nobody_handles);
+	tcase_add_test(router, a_default_may_be_for_a_range);
+	tcase_add_test(router, two_defaults_may_not_overlap);
 	tcase_add_test(router, a_step_carries_its_argument);
 	tcase_add_test(router, bad_routes_are_refused);
 	tcase_add_loop_test(router, an_overlap_names_ids_and_modules, 0,

@@ -83,6 +83,11 @@ struct rnl_msg {
 	const void *payload; /* never NULL; not aligned */
 	size_t len;          /* bytes of payload */
 	uint32_t id;
+	/*
+	 * A value for the later handlers of the chain: *scratch is NULL for the first of them,
+	 * and then what one of them has put there. What it points to is theirs.
+	 */
+	void **scratch;
 };
 
 /* arg is what the route was made with. */
@@ -102,11 +107,15 @@ typedef void rnl_done_f(struct rnl_conn *conn, void *arg);
 /*
  * The place of a handler in the chain of an id. All "before" handlers run first,
  * in the order of the listener's modules, then the one handler proper, then all
- * "after" handlers, until one says RNL_DONE or more.
+ * "after" handlers, until one says RNL_DONE or more. RNL_DEFAULT is the handler proper of
+ * those ids of its range that no RNL_HANDLE route of the listener has.
  */
-enum rnl_stage { RNL_HANDLE = 0, RNL_BEFORE = 1, RNL_AFTER = 2 };
+enum rnl_stage { RNL_HANDLE = 0, RNL_BEFORE = 1, RNL_AFTER = 2, RNL_DEFAULT = 3 };
 
-/* Ids first to last, both included. Two RNL_HANDLE routes of one listener may not overlap. */
+/*
+ * Ids first to last, both included. Two RNL_HANDLE routes of one listener may not overlap, nor
+ * two RNL_DEFAULT routes.
+ */
 struct rnl_route {
 	uint32_t first, last;
 	rnl_handler_f *handler;
@@ -123,6 +132,11 @@ struct rnl_route {
 #define RNL_ON_RANGE(first, last, handler)                   \
 	{                                                    \
 		(first), (last), (handler), NULL, RNL_HANDLE \
+	}
+/* Every id that nobody else handles. */
+#define RNL_ON_DEFAULT(handler)                             \
+	{                                                   \
+		0, UINT32_MAX, (handler), NULL, RNL_DEFAULT \
 	}
 
 /* What a framing finds at the start of the input. */
