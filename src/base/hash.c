@@ -72,6 +72,15 @@ struct hash_link *hash_find(const struct hash *hash, uint64_t key)
 	return link;
 }
 
+struct hash_link *hash_find_next(const struct hash_link *link)
+{
+	struct hash_link *next = link->next;
+
+	while (next != NULL && next->key != link->key)
+		next = next->next;
+	return next;
+}
+
 void hash_remove(struct hash *hash, struct hash_link *link)
 {
 	struct hash_link **at = &hash->buckets[bucket_of(hash, link->key)];

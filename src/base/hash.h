@@ -24,11 +24,14 @@ struct hash {
 
 enum status hash_init(struct hash *hash) MUST_CHECK;
 
-/* The caller has made sure that the key is new. The link is borrowed until removed. */
+/* The link is borrowed until removed. The key is new, or the user asks for all links of it. */
 void hash_insert(struct hash *hash, struct hash_link *link, uint64_t key);
 
 /* NULL: no such key. */
 struct hash_link *hash_find(const struct hash *hash, uint64_t key);
+
+/* The next link that has the same key; NULL: there is none. */
+struct hash_link *hash_find_next(const struct hash_link *link);
 
 /* The link must be in the table. */
 void hash_remove(struct hash *hash, struct hash_link *link);

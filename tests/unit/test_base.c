@@ -17,6 +17,7 @@ int main(void)
 	suite_add_tcase(suite, units_tests());
 	suite_add_tcase(suite, list_tests());
 	suite_add_tcase(suite, hash_tests());
+	suite_add_tcase(suite, siphash_tests());
 	suite_add_tcase(suite, wheel_tests());
 	suite_add_tcase(suite, counters_tests());
 	suite_add_tcase(suite, streams_tests());

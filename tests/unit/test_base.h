@@ -10,6 +10,7 @@ TCase *status_tests(void);
 TCase *units_tests(void);
 TCase *list_tests(void);
 TCase *hash_tests(void);
+TCase *siphash_tests(void);
 TCase *wheel_tests(void);
 TCase *counters_tests(void);
 TCase *streams_tests(void);

@@ -123,6 +123,24 @@ START_TEST(random_use_agrees_with_a_plain_table)
 }
 END_TEST
 
+/* Others of the same bucket are passed over. */
+START_TEST(links_of_one_key_are_found_one_after_the_other)
+{
+	struct hash *hash = new_hash();
+	struct hash_link *link;
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_KEYS; i++)
+		hash_insert(hash, &links[i], i % (N_KEYS / 4));
+	for (link = hash_find(hash, 7); link != NULL; link = hash_find_next(link)) {
+		ck_assert_uint_eq(link->key, 7);
+		n++;
+	}
+	ck_assert_uint_eq(n, 4);
+	hash_destroy(hash);
+}
+END_TEST
+
 TCase *hash_tests(void)
 {
 	TCase *hash = tcase_create("hash");
@@ -132,6 +150,7 @@ TCase *hash_tests(void)
 	tcase_add_test(hash, extreme_keys_are_keys);
 	tcase_add_test(hash, it_grows_and_shrinks_with_what_it_holds);
 	tcase_add_test(hash, keys_in_a_row_spread);
+	tcase_add_test(hash, links_of_one_key_are_found_one_after_the_other);
 	tcase_add_test(hash, random_use_agrees_with_a_plain_table);
 	return hash;
 }
