@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/panic.h"
+#include "conn/callbacks.h"
+#include "conn/extras.h"
 #include "conn/parts.h"
 
 #define SERIAL_BITS 48
@@ -61,7 +63,8 @@ enum status conn_make(struct conn_table *table, const struct listener *listener,
 	conn->table = table;
 	conn->listener = listener;
 	conn->peer = *peer;
-	conn->active_ms = (uint32_t)table->now_ms;
+	conn->heard_ms = conn->sent_ms = (uint32_t)table->now_ms;
+	conn->opened_ds = (uint32_t)(table->now_ms / 100);
 	conn->fd = fd;
 	list_init(&conn->turn);
 	wheel_entry_init(&conn->deadline);
@@ -102,6 +105,28 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
 	call_open(conn);
 	conn_settle(conn);
 	return STATUS_OK;
+}
+
+void conn_set_data(struct rnl_conn *conn, size_t i, void *data)
+{
+	void *old = conn->data[i];
+
+	conn->data[i] = data;
+	if (old != NULL && old != data && conn->table->free_data[i] != NULL)
+		conn->table->free_data[i](old);
+}
+
+uint32_t conn_idle_ms(const struct rnl_conn *conn)
+{
+	uint32_t now_ms = (uint32_t)conn->table->now_ms;
+	uint32_t heard = now_ms - conn->heard_ms, sent = now_ms - conn->sent_ms;
+
+	return heard < sent ? heard : sent;
+}
+
+uint64_t conn_age_ms(const struct rnl_conn *conn)
+{
+	return UINT64_C(100) * ((uint32_t)(conn->table->now_ms / 100) - conn->opened_ds);
 }
 
 void conn_schedule(struct rnl_conn *conn)
@@ -178,6 +203,18 @@ void conn_stop(struct rnl_conn *conn)
 	conn_schedule(conn);
 }
 
+/* Free what modules still have in it. */
+static void detach(struct rnl_conn *conn)
+{
+	for (size_t i = 0; i < conn->table->n_data; i++) {
+		if (conn->data[i] == NULL)
+			continue;
+		conn_do(conn, DOING_CLOSE, (unsigned int)i);
+		conn_set_data(conn, i, NULL);
+	}
+	extras_destroy(conn);
+}
+
 /* The connection is over as far as modules and counters are concerned. */
 static void end(struct rnl_conn *conn)
 {
@@ -191,6 +228,8 @@ static void end(struct rnl_conn *conn)
 		conn_do(conn, DOING_CLOSE, listener->modules[i].index);
 		listener->modules[i].api->close(conn);
 	}
+	callbacks_run(conn);
+	detach(conn);
 	conn_do(conn, DOING_NOTHING, 0);
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
@@ -257,6 +296,7 @@ static void call_moved(struct rnl_conn *conn)
 		conn_do(conn, DOING_CLOSE, listener->modules[i].index);
 		listener->modules[i].api->moved(conn);
 	}
+	detach(conn);
 	conn_do(conn, DOING_NOTHING, 0);
 }
 
@@ -286,7 +326,7 @@ static void watch(struct rnl_conn *conn)
 
 	if (interest == conn->interest)
 		return;
-	conn->interest = interest;
+	conn->interest = interest & 0xff;
 	if (poller_change(conn->table->poller, conn->fd, interest, conn) != STATUS_OK)
 		conn_abort(conn, CLOSE_REASON_error);
 }

@@ -51,6 +51,7 @@ struct rnl_conn {
 	enum conn_state state : 8;
 	/* Why it is not OPEN, or will not be when its input is served. */
 	enum close_reason reason : 8;
+	uint32_t interest : 8;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
 	bool is_input_over : 1; /* no more is read: the peer ended, or the worker stops */
 	bool is_waiting : 1;    /* input that is left over may hold whole frames */
 	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
@@ -58,13 +59,14 @@ struct rnl_conn {
 	bool is_paused : 1;     /* requests are not served, for want of room for replies */
 	bool is_refused : 1;    /* a send was refused; `writable` is owed */
 	bool is_ended : 1;      /* counted and its close hooks called */
+	bool has_extras : 1;    /* table->extras has more of it */
 
 	/* The monotonic clock in ms, modulo 2^32. */
-	uint32_t active_ms; /* bytes came or went last */
-	uint32_t frame_ms;  /* is_in_frame since */
+	uint32_t heard_ms; /* bytes came last */
+	uint32_t frame_ms; /* is_in_frame since */
+	uint32_t sent_ms;  /* bytes went last */
 
 	int fd;                          /* owned */
-	uint32_t interest;               /* what the poller is asked for: EPOLLIN, EPOLLOUT */
 	struct conn_table *table;        /* borrowed */
 	const struct listener *listener; /* borrowed */
 	struct input in;
@@ -78,7 +80,8 @@ struct rnl_conn {
 	struct hash_link by_id;      /* its key is the id: slot << 48 | serial */
 	struct wheel_entry deadline; /* the earliest of those that apply, or an earlier time */
 	struct log_cap refusals;
-	void *data[]; /* of modules, table->n_data */
+	uint32_t opened_ds; /* the monotonic clock in tenths of a second, modulo 2^32 */
+	void *data[];       /* of modules, table->n_data */
 };
 
 /*
@@ -103,6 +106,12 @@ enum rnl_status conn_sendv(
  */
 enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload);
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len);
+
+/*
+ * Set a module's pointer, i of table->n_data. What it was before is freed when the module has
+ * a function for that, and when the connection ends so is what it is then.
+ */
+void conn_set_data(struct rnl_conn *conn, size_t i, void *data);
 
 /* Read no more, send what is queued, then close. Without effect when it is closing. */
 void conn_close(struct rnl_conn *conn, enum close_reason reason);
@@ -131,6 +140,12 @@ void conn_on_event(void *owner, uint32_t events);
 
 /* Its deadline has come: see which, and act. It may be gone afterwards. */
 void conn_expire(struct rnl_conn *conn);
+
+/* How long ago bytes came or went last; counts to 2^32. */
+uint32_t conn_idle_ms(const struct rnl_conn *conn);
+
+/* How long ago it was accepted, to a tenth of a second. */
+uint64_t conn_age_ms(const struct rnl_conn *conn);
 
 /* Does another worker go on with connections of its listener? */
 static inline bool conn_is_movable(const struct rnl_conn *conn)

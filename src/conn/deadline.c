@@ -62,7 +62,8 @@ static struct due first_due(const struct rnl_conn *conn)
 	if (conn->is_in_frame && !conn->is_paused && !conn->is_input_over)
 		consider(&due, conn, conn->frame_ms, settings->frame_timeout_ms,
 		    CLOSE_REASON_frame_timeout);
-	consider(&due, conn, conn->active_ms, settings->idle_timeout_ms, CLOSE_REASON_idle);
+	consider(&due, conn, (uint32_t)conn->table->now_ms - conn_idle_ms(conn),
+	    settings->idle_timeout_ms, CLOSE_REASON_idle);
 	if (conn->table->is_draining && !conn->is_input_over)
 		consider(&due, conn, (uint32_t)conn->table->drain_ms, drain_moment(conn),
 		    CLOSE_REASON_shutdown);

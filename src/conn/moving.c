@@ -8,14 +8,15 @@
 #include "conn/parts.h"
 
 /* Changes with struct head, and with what follows it. */
-#define MOVING_MAGIC 0x6d6f7631u
+#define MOVING_MAGIC 0x6d6f7632u
 
 /* Then the listener's name, its end, the unread input, and of each module a length and state. */
 struct head {
 	uint32_t magic;
 	uint32_t size; /* of the message */
 	uint64_t id;
-	uint32_t active_ms, frame_ms; /* the monotonic clock is the same in all processes */
+	/* The monotonic clock is the same in all processes. */
+	uint32_t heard_ms, frame_ms, sent_ms, opened_ds;
 	uint32_t input_len;
 	uint32_t is_in_frame;
 	struct endpoint peer;
@@ -95,8 +96,10 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 	struct writer writer = { .bytes = message, .len = sizeof(struct head) };
 	struct head head = { .magic = MOVING_MAGIC,
 		.id = conn_id(conn),
-		.active_ms = conn->active_ms,
+		.heard_ms = conn->heard_ms,
 		.frame_ms = conn->frame_ms,
+		.sent_ms = conn->sent_ms,
+		.opened_ds = conn->opened_ds,
 		.is_in_frame = conn->is_in_frame,
 		.peer = conn->peer };
 	size_t name_size;
@@ -186,8 +189,10 @@ static void resume(struct rnl_conn *conn, const struct head *head, struct reader
 	struct view view = { .bytes = input, .len = head->input_len };
 
 	counter_add(conn->table->seat->counters.moved_in, 1);
-	conn->active_ms = head->active_ms;
+	conn->heard_ms = head->heard_ms;
 	conn->frame_ms = head->frame_ms;
+	conn->sent_ms = head->sent_ms;
+	conn->opened_ds = head->opened_ds;
 	conn->is_in_frame = head->is_in_frame;
 	if (input == NULL || input_keep(&conn->in, &view, 0) != STATUS_OK)
 		conn_abort(conn, CLOSE_REASON_error);

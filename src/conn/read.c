@@ -226,7 +226,7 @@ void conn_read(struct rnl_conn *conn)
 	n = input_read(&conn->in, &table->scratch, conn->fd, &view);
 	if (n > 0) {
 		counter_add(table->seat->counters.bytes_in, n);
-		conn->active_ms = (uint32_t)table->now_ms;
+		conn->heard_ms = (uint32_t)table->now_ms;
 		conn_serve(conn, &view);
 	} else if (n == 0) {
 		conn->is_input_over = true;

@@ -221,7 +221,7 @@ void conn_drain(struct rnl_conn *conn)
 	counter_add(counters->drains, 1);
 	counter_add(counters->bytes_out, n_bytes);
 	if (n_bytes > 0)
-		conn->active_ms = (uint32_t)table->now_ms;
+		conn->sent_ms = (uint32_t)table->now_ms;
 	if (drain == DRAIN_BLOCKED) {
 		counter_add(counters->drains_cut, 1);
 		if (n_bytes > 0 || !conn->is_blocked)

@@ -20,6 +20,7 @@ enum doing_what {
 	DOING_MESSAGE,
 	DOING_OPEN,
 	DOING_WRITABLE,
+	DOING_TIMER,
 	DOING_CLOSE,
 	DOING_DONE, /* of a job, with its connection or none */
 };

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/panic.h"
 #include "conn/conn.h"
+#include "conn/timers.h"
 
 /* Connections that a short pool refused may send again: it has fallen to half. */
 static void end_shortage(struct conn_table *table)
@@ -122,6 +123,35 @@ static void set_notice(struct conn_table *table, uint32_t slowest_ms)
 	table->notice_ns = (int64_t)notice_ms * NS_PER_MS;
 }
 
+/* What takes memory and can fail; what is not made is zero. */
+static enum status table_alloc(struct conn_table *table, size_t n_data)
+{
+	enum status status;
+
+	table->free_data = calloc(n_data + 1, sizeof(*table->free_data));
+	if (table->free_data == NULL)
+		return STATUS_NOMEM;
+	status = hash_init(&table->by_id);
+	if (status == STATUS_OK)
+		status = hash_init(&table->extras);
+	if (status == STATUS_OK)
+		status = names_init(&table->names);
+	if (status == STATUS_OK)
+		status = poller_new(table->loop, conn_on_event, &table->poller);
+	return status;
+}
+
+static void table_free(struct conn_table *table)
+{
+	if (table->poller != NULL)
+		poller_destroy(&table->poller);
+	names_destroy(&table->names);
+	hash_destroy(&table->extras);
+	hash_destroy(&table->by_id);
+	free(table->free_data);
+	free(table);
+}
+
 enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned int n_slots,
     unsigned int slot, struct seat *seat, uint64_t max_send_bytes, uint32_t slow_handler_ms,
     size_t n_data, struct conn_table **result)
@@ -131,15 +161,12 @@ enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned i
 
 	if (table == NULL)
 		return STATUS_NOMEM;
-	status = hash_init(&table->by_id);
-	if (status == STATUS_OK)
-		status = poller_new(loop, conn_on_event, &table->poller);
+	table->loop = loop;
+	status = table_alloc(table, n_data);
 	if (status != STATUS_OK) {
-		hash_destroy(&table->by_id);
-		free(table);
+		table_free(table);
 		return status;
 	}
-	table->loop = loop;
 	table->seat = seat;
 	table->pages = pages;
 	table->n_slots = n_slots;
@@ -150,6 +177,7 @@ enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned i
 	set_notice(table, 0);
 	list_init(&table->conns);
 	list_init(&table->agenda);
+	list_init(&table->timers);
 	wheel_init(&table->wheel, table->now_ms);
 	chunk_pool_init(&table->pool, max_send_bytes);
 	start_watchers(table);
@@ -243,12 +271,11 @@ void table_destroy(struct conn_table **tablep)
 	ev_check_stop(table->loop, &table->after_sleep);
 	ev_idle_stop(table->loop, &table->no_sleep);
 	ev_timer_stop(table->loop, &table->tick);
-	poller_destroy(&table->poller);
+	timers_clear(&table->timers);
 	lost = chunk_pool_destroy(&table->pool);
 	if (lost > 0)
 		log_warn(
 		    "%" PRIu64 " bytes of shared messages were not freed by modules", lost);
-	hash_destroy(&table->by_id);
-	free(table);
+	table_free(table);
 	*tablep = NULL;
 }

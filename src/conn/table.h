@@ -20,6 +20,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/wheel.h"
+#include "conn/names.h"
 #include "conn/slot_page.h"
 #include "io/input.h"
 #include "io/poller.h"
@@ -49,6 +50,10 @@ struct conn_table {
 	struct chunk_pool pool;
 	bool is_pool_short; /* the pool refused a send and has not fallen to half since */
 	size_t n_data;      /* pointers that modules have in each connection */
+	void (**free_data)(void *data); /* what each is freed by, or NULL; owned */
+	struct hash extras;             /* of those connections that have some */
+	struct names names;
+	struct link timers;        /* of modules, which no connection ends */
 	struct log_cap violations; /* log lines on frames that break the protocol */
 	struct log_cap rejections; /* log lines on connections over a limit */
 

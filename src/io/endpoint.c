@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "io/endpoint.h"
 
@@ -20,6 +21,17 @@ void endpoint_set(struct endpoint *endpoint, const struct sockaddr_storage *addr
 		memcpy(endpoint->address, &in->sin_addr, sizeof(in->sin_addr));
 		endpoint->port = ntohs(in->sin_port);
 	}
+}
+
+enum status endpoint_local(int fd, struct endpoint *endpoint)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0)
+		return STATUS_ERRNO;
+	endpoint_set(endpoint, &addr);
+	return STATUS_OK;
 }
 
 const char *endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT_SIZE])

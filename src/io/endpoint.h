@@ -1,6 +1,6 @@
 /*
- * The far end of a connection: an IPv4 or IPv6 address and a port, in the space
- * they need. A socket forgets its peer when the peer resets it; this does not.
+ * An end of a connection: an IPv4 or IPv6 address and a port, in the space they
+ * need. The far one is kept: a socket forgets its peer when the peer resets it.
  */
 #ifndef RUNNEL_IO_ENDPOINT_H
 #define RUNNEL_IO_ENDPOINT_H
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "settings/address.h"
 
 struct endpoint {
@@ -20,6 +21,9 @@ struct endpoint {
 
 /* addr is of family AF_INET or AF_INET6. */
 void endpoint_set(struct endpoint *endpoint, const struct sockaddr_storage *addr);
+
+/* The near end of a connected socket. STATUS_ERRNO. */
+enum status endpoint_local(int fd, struct endpoint *endpoint) MUST_CHECK;
 
 /* "192.0.2.1:40000" or "[2001:db8::1]:40000". Returns text. */
 const char *endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_TEXT_SIZE]);

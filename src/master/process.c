@@ -58,6 +58,7 @@ static void log_doing(const struct process *process)
 		[DOING_MESSAGE] = "handling a message",
 		[DOING_OPEN] = "in its open hook",
 		[DOING_WRITABLE] = "in its writable hook",
+		[DOING_TIMER] = "in a timer of it",
 		[DOING_CLOSE] = "in its close hook",
 		[DOING_DONE] = "in the done function of a job",
 	};

@@ -11,8 +11,11 @@
 #include <string.h>
 
 #include "base/panic.h"
+#include "conn/callbacks.h"
 #include "conn/conn.h"
+#include "conn/names.h"
 #include "conn/shared.h"
+#include "conn/timers.h"
 #include "module/framings.h"
 #include "module/host.h"
 #include "module/work.h"
@@ -120,6 +123,16 @@ static const char *host_conn_peer(const struct rnl_conn *conn)
 	return endpoint_format(&conn->peer, text);
 }
 
+static const char *host_conn_local(const struct rnl_conn *conn)
+{
+	static char text[ENDPOINT_TEXT_SIZE];
+	struct endpoint local;
+
+	if (endpoint_local(conn->fd, &local) != STATUS_OK)
+		return "unknown";
+	return endpoint_format(&local, text);
+}
+
 static const char *host_conn_listener(const struct rnl_conn *conn)
 {
 	ON_LOOP();
@@ -135,7 +148,71 @@ static void *host_data(struct rnl_self *self, const struct rnl_conn *conn)
 static void host_set_data(struct rnl_self *self, struct rnl_conn *conn, void *data)
 {
 	ON_LOOP();
-	conn->data[self->index] = data;
+	conn_set_data(conn, self->index, data);
+}
+
+static enum rnl_status host_add_on_close(struct rnl_self *self, struct rnl_conn *conn,
+    const void *key, rnl_closed_f *call, void *arg)
+{
+	ON_LOOP();
+	return callbacks_add(conn, self->index, key, call, arg);
+}
+
+static void host_remove_on_close(struct rnl_self *self, struct rnl_conn *conn, const void *key)
+{
+	ON_LOOP();
+	callbacks_remove(conn, self->index, key);
+}
+
+static enum rnl_status host_bind_here(struct rnl_self *self, struct rnl_conn *conn,
+    const void *key, size_t key_len, struct rnl_conn **former)
+{
+	struct rnl_conn *before = NULL;
+	enum rnl_status status;
+	char rest[LOG_REST_SIZE];
+
+	ON_LOOP();
+	if (key_len == 0 || key_len > RNL_MAX_KEY) {
+		if (log_cap_allows(&self->bad_keys, conn->table->now_ms, rest))
+			log_error("module '%s': a key of %zu bytes: it must have 1 to %d%s",
+			    self->name, key_len, RNL_MAX_KEY, rest);
+		return RNL_EINVAL;
+	}
+	status = names_bind(conn, self->index, key, key_len, &before);
+	if (status == RNL_OK && former != NULL)
+		*former = before;
+	return status;
+}
+
+static struct rnl_conn *host_find_here(struct rnl_self *self, const void *key, size_t key_len)
+{
+	ON_LOOP();
+	if (host.table == NULL)
+		return NULL;
+	return names_find(host.table, self->index, key, key_len);
+}
+
+static void host_unbind_here(
+    struct rnl_self *self, struct rnl_conn *conn, const void *key, size_t key_len)
+{
+	ON_LOOP();
+	names_unbind(conn, self->index, key, key_len);
+}
+
+static struct rnl_timer *host_start_timer(
+    struct rnl_self *self, uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
+{
+	ON_LOOP();
+	if (host.table == NULL)
+		return NULL;
+	return timer_start(host.table, self->index, after_ms, every_ms, call, arg);
+}
+
+static struct rnl_timer *host_start_conn_timer(struct rnl_self *self, struct rnl_conn *conn,
+    uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
+{
+	ON_LOOP();
+	return timer_start_for(conn, self->index, after_ms, every_ms, call, arg);
 }
 
 static const struct module_value *find_value(const struct rnl_setup *setup, const char *name)
@@ -336,9 +413,20 @@ const struct rnl_host host_table = {
 	.each = host_each,
 	.count = host_count,
 	.conn_peer = host_conn_peer,
+	.conn_local = host_conn_local,
 	.conn_listener = host_conn_listener,
+	.conn_age_ms = conn_age_ms,
+	.conn_idle_ms = conn_idle_ms,
 	.data = host_data,
 	.set_data = host_set_data,
+	.add_on_close = host_add_on_close,
+	.remove_on_close = host_remove_on_close,
+	.bind_here = host_bind_here,
+	.find_here = host_find_here,
+	.unbind_here = host_unbind_here,
+	.start_timer = host_start_timer,
+	.start_conn_timer = host_start_conn_timer,
+	.stop_timer = timer_stop,
 	.option_number = host_option_number,
 	.option_string = host_option_string,
 	.add_route = host_add_route,

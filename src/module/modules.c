@@ -170,6 +170,12 @@ enum status modules_configure(
 	return STATUS_OK;
 }
 
+void modules_attach(const struct modules *modules, struct conn_table *table)
+{
+	for (size_t i = 0; i < modules->n; i++)
+		table->free_data[i] = modules->list[i]->api.free_data;
+}
+
 enum status modules_start(struct modules *modules, struct reason *why)
 {
 	for (size_t i = 0; i < modules->n; i++) {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "conn/table.h"
 #include "settings/settings.h"
 
 struct module_framing;
@@ -20,7 +21,7 @@ struct module_framing;
 struct rnl_self {
 	const char *name; /* of its section */
 	size_t index;     /* of its pointer in each connection */
-	struct log_cap malformed;
+	struct log_cap malformed, bad_keys;
 };
 
 struct module {
@@ -50,6 +51,9 @@ enum status modules_find(const struct module_settings *settings,
 /* Call the configure hooks, in order. STATUS_INVALID: *why names the module. */
 enum status modules_configure(
     struct modules *modules, const struct settings *settings, struct reason *why) MUST_CHECK;
+
+/* Tell the table of connections what the modules' data is freed by. */
+void modules_attach(const struct modules *modules, struct conn_table *table);
 
 /* Call the start hooks. STATUS_INVALID: *why names the module. */
 enum status modules_start(struct modules *modules, struct reason *why) MUST_CHECK;

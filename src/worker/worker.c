@@ -130,6 +130,7 @@ static void make_loop(struct worker *worker)
 	    worker->settings->slow_handler_ms, worker->modules->n, &worker->table);
 	if (status != STATUS_OK)
 		give_up_for(status);
+	modules_attach(worker->modules, worker->table);
 	host_attach(worker->loop, worker->table);
 	status = work_open(worker->loop, worker->table, worker->settings);
 	if (status != STATUS_OK)

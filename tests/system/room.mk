@@ -18,8 +18,10 @@ SYSTEM_TESTS = \
 	tests/system/e_close \
 	tests/system/e_queue \
 	tests/system/f_calls \
+	tests/system/f_keep \
 	tests/system/f_module \
 	tests/system/f_routing \
+	tests/system/f_time \
 	tests/system/f_work \
 	tests/system/g_bench \
 	tests/system/g_churn \
@@ -115,6 +117,10 @@ tests_system_f_calls_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_calls_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_calls_LDADD = $(SYSTEM_LDADD)
 
+tests_system_f_keep_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_keep_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_keep_LDADD = $(SYSTEM_LDADD)
+
 tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_module_LDADD = $(SYSTEM_LDADD)
@@ -122,6 +128,10 @@ tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 tests_system_f_routing_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_routing_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_routing_LDADD = $(SYSTEM_LDADD)
+
+tests_system_f_time_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_time_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_time_LDADD = $(SYSTEM_LDADD)
 
 tests_system_f_work_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_work_CFLAGS = $(SYSTEM_CFLAGS)
@@ -151,6 +161,7 @@ SYSTEM_MODULE_LDFLAGS = $(MODULE_LDFLAGS) -rpath /nowhere
 check_LTLIBRARIES += \
 	tests/system/modules/chain.la \
 	tests/system/modules/demand.la \
+	tests/system/modules/keeper.la \
 	tests/system/modules/framer.la \
 	tests/system/modules/jobs.la \
 	tests/system/modules/newer_major.la \
@@ -165,6 +176,10 @@ tests_system_modules_chain_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_chain_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_demand_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_demand_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_keeper_la_SOURCES = \
+	tests/system/modules/keeper.c tests/system/modules/keeper.h
+tests_system_modules_keeper_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_keeper_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_framer_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_framer_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_jobs_la_SOURCES = \

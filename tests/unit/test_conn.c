@@ -21,6 +21,9 @@ int main(void)
 	suite_add_tcase(suite, receiving_tests());
 	suite_add_tcase(suite, framings_tests());
 	suite_add_tcase(suite, timeouts_tests());
+	suite_add_tcase(suite, names_tests());
+	suite_add_tcase(suite, extras_tests());
+	suite_add_tcase(suite, timers_tests());
 	suite_add_tcase(suite, accepting_tests());
 	suite_add_tcase(suite, mixture_tests());
 	suite_add_tcase(suite, moving_tests());

@@ -6,8 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conn/callbacks.h"
 #include "conn/conn.h"
 #include "conn/moving.h"
+#include "conn/names.h"
+#include "conn/timers.h"
 #include "wire/line.h"
 
 #include "test_conn.h"
@@ -132,6 +135,72 @@ START_TEST(a_connection_keeps_its_id_its_peer_and_its_state)
 	peer_send_many(&peer, 1, 10, 100);
 	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 10));
 	peer_expect(&peer, 1, 10, 100);
+	peer_end(&peer);
+}
+END_TEST
+
+static unsigned n_freed;
+
+static void free_datum(void *datum)
+{
+	ck_assert_ptr_eq(datum, &n_freed);
+	n_freed++;
+}
+
+static void must_not_run(struct rnl_conn *conn, void *arg)
+{
+	(void)conn;
+	(void)arg;
+	ck_abort_msg("a callback of a connection that has not ended was called");
+}
+
+static void must_not_fire(struct rnl_timer *timer, struct rnl_conn *conn, void *arg)
+{
+	(void)timer;
+	must_not_run(conn, arg);
+}
+
+/* The module makes it again where the connection goes, if it still wants it. */
+START_TEST(what_modules_hung_on_a_connection_stays_behind)
+{
+	struct rnl_conn *former;
+	struct peer peer;
+
+	rig.table->free_data[0] = free_datum;
+	peer_open_tcp(&peer);
+	conn_set_data(peer.conn, 0, &n_freed);
+	ck_assert_int_eq(names_bind(peer.conn, 0, "ann", 3, &former), RNL_OK);
+	ck_assert_int_eq(callbacks_add(peer.conn, 0, &peer, must_not_run, NULL), RNL_OK);
+	ck_assert_ptr_nonnull(timer_start_for(peer.conn, 0, 50, 50, must_not_fire, NULL));
+	let_move(&peer);
+	ck_assert_uint_eq(n_freed, 1);
+	ck_assert_ptr_null(names_find(rig.table, 0, "ann", 3));
+	ck_assert_uint_eq(rig.table->extras.n_links, 0);
+	peer.conn = moved(&peer);
+	ck_assert_ptr_nonnull(peer.conn);
+	ck_assert(!peer.conn->has_extras);
+	RIG_FOR_MS(200, rig.n_closed == 0);
+	peer_end(&peer);
+}
+END_TEST
+
+START_TEST(a_connection_keeps_its_times)
+{
+	struct peer peer;
+	uint32_t idle_ms;
+	uint64_t age_ms;
+
+	peer_open_tcp(&peer);
+	peer_send(&peer, 1, 10);
+	RIG_UNTIL(rig.n_handled == 1);
+	RIG_UNTIL(conn_age_ms(peer.conn) >= 300 && conn_idle_ms(peer.conn) >= 100);
+	age_ms = conn_age_ms(peer.conn);
+	idle_ms = conn_idle_ms(peer.conn);
+	let_move(&peer);
+	peer.conn = moved(&peer);
+	rig_turn();
+	ck_assert_uint_ge(conn_age_ms(peer.conn), age_ms);
+	ck_assert_uint_ge(conn_idle_ms(peer.conn), idle_ms);
 	peer_end(&peer);
 }
 END_TEST
@@ -322,6 +391,8 @@ TCase *moving_tests(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_connection_keeps_its_id_its_peer_and_its_state);
+	tcase_add_test(tcase, what_modules_hung_on_a_connection_stays_behind);
+	tcase_add_test(tcase, a_connection_keeps_its_times);
 	tcase_add_loop_test(tcase, a_connection_moves_within_a_frame, 0, HEAD + 30);
 	tcase_add_test(tcase, what_is_queued_keeps_a_connection);
 	tcase_add_test(tcase, a_closing_connection_does_not_move);

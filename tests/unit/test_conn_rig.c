@@ -161,6 +161,8 @@ void rig_tear_down(void)
 	ck_assert_uint_eq(rig.table->seat->n_open[0], 0);
 	ck_assert_uint_eq(rig.table->pool.held_bytes, 0);
 	ck_assert_uint_eq(rig.table->by_id.n_links, 0);
+	ck_assert_uint_eq(rig.table->extras.n_links, 0);
+	ck_assert_uint_eq(rig.table->names.by_key.n_links, 0);
 	table_destroy(&rig.table);
 	router_destroy(&rig.listener.router);
 	ev_loop_destroy(rig.loop);

@@ -52,6 +52,7 @@ struct rnl_conn;   /* one connection; valid from its open hook to the end of its
 struct rnl_setup;  /* the making of a worker; valid during the configure hook */
 struct rnl_self;   /* the module as the host knows it */
 struct rnl_shared; /* a message for many connections of this worker */
+struct rnl_timer;  /* a timer that runs; see rnl_start_timer */
 struct iovec;      /* of <sys/uio.h> */
 struct rnl_host;   /* the host's functions */
 
@@ -65,6 +66,7 @@ enum rnl_status {
 	RNL_ENOMEM = -4,  /* no memory; nothing was queued */
 	RNL_EINVAL = -5,  /* an argument breaks a rule, or the framing has no way to say the
 			     message; the host has logged which */
+	RNL_ENOCONN = -6, /* this worker has no such connection */
 };
 
 /* What a handler wants done next. */
@@ -96,6 +98,15 @@ typedef enum rnl_verdict rnl_handler_f(
 
 /* What is done with each connection; arg is the caller's. */
 typedef void rnl_visit_f(struct rnl_conn *conn, void *arg);
+
+/* What is called when conn has ended; arg is what it was added with. See rnl_add_on_close. */
+typedef void rnl_closed_f(struct rnl_conn *conn, void *arg);
+
+/* What a timer calls; conn is NULL when it is bound to none. See rnl_start_timer. */
+typedef void rnl_timer_f(struct rnl_timer *timer, struct rnl_conn *conn, void *arg);
+
+/* Bytes of the longest key that rnl_bind_here() takes. */
+#define RNL_MAX_KEY 255
 
 /* What rnl_work() runs in another thread. It may block, and may call no function of this header.
  */
@@ -251,10 +262,17 @@ struct rnl_module {
 	void (*writable)(struct rnl_conn *conn);
 
 	/*
-	 * Exactly once for each open: address and data are still valid, a send returns
+	 * Exactly once for each open: address, data and names are still valid, a send returns
 	 * RNL_ECLOSED.
 	 */
 	void (*close)(struct rnl_conn *conn);
+
+	/*
+	 * Free data that was set by rnl_set_data(): when the connection has ended, after the
+	 * close hooks and close callbacks of all modules; when it was handed over, after their
+	 * moved hooks; and at once when other data is set. Never called with NULL.
+	 */
+	void (*free_data)(void *data);
 
 	/*
 	 * The worker is to end, and accepts no more: its connections are handed over (see
@@ -313,9 +331,25 @@ struct rnl_host {
 	void (*each)(struct rnl_self *self, rnl_visit_f *visit, void *arg);
 	size_t (*count)(struct rnl_self *self);
 	const char *(*conn_peer)(const struct rnl_conn *conn);
+	const char *(*conn_local)(const struct rnl_conn *conn);
 	const char *(*conn_listener)(const struct rnl_conn *conn);
+	uint64_t (*conn_age_ms)(const struct rnl_conn *conn);
+	uint32_t (*conn_idle_ms)(const struct rnl_conn *conn);
 	void *(*data)(struct rnl_self *self, const struct rnl_conn *conn);
 	void (*set_data)(struct rnl_self *self, struct rnl_conn *conn, void *data);
+	enum rnl_status (*add_on_close)(struct rnl_self *self, struct rnl_conn *conn,
+	    const void *key, rnl_closed_f *call, void *arg);
+	void (*remove_on_close)(struct rnl_self *self, struct rnl_conn *conn, const void *key);
+	enum rnl_status (*bind_here)(struct rnl_self *self, struct rnl_conn *conn,
+	    const void *key, size_t key_len, struct rnl_conn **former);
+	struct rnl_conn *(*find_here)(struct rnl_self *self, const void *key, size_t key_len);
+	void (*unbind_here)(
+	    struct rnl_self *self, struct rnl_conn *conn, const void *key, size_t key_len);
+	struct rnl_timer *(*start_timer)(struct rnl_self *self, uint32_t after_ms,
+	    uint32_t every_ms, rnl_timer_f *call, void *arg);
+	struct rnl_timer *(*start_conn_timer)(struct rnl_self *self, struct rnl_conn *conn,
+	    uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg);
+	void (*stop_timer)(struct rnl_timer *timer);
 	int64_t (*option_number)(struct rnl_setup *setup, const char *name);
 	const char *(*option_string)(struct rnl_setup *setup, const char *name);
 	enum rnl_status (*add_route)(struct rnl_setup *setup, const struct rnl_route *route);
@@ -478,6 +512,24 @@ static inline const char *rnl_conn_peer(const struct rnl_conn *conn)
 	return rnl_link.host->conn_peer(conn);
 }
 
+/* Our address, in the same form. Asks the kernel. Valid until the next call of this function. */
+static inline const char *rnl_conn_local(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_local(conn);
+}
+
+/* How long ago it was accepted, to a tenth of a second. */
+static inline uint64_t rnl_conn_age_ms(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_age_ms(conn);
+}
+
+/* How long ago bytes came or went last, when the loop woke. Counts to 49 days. */
+static inline uint32_t rnl_conn_idle_ms(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_idle_ms(conn);
+}
+
 /* The name of its listen section. */
 static inline const char *rnl_conn_listener(const struct rnl_conn *conn)
 {
@@ -485,17 +537,100 @@ static inline const char *rnl_conn_listener(const struct rnl_conn *conn)
 }
 
 /*
- * This module's pointer for conn; NULL until set. The module frees what it points to, in its
- * close hook.
+ * This module's pointer for conn; NULL until set. What it points to is freed by free_data, or
+ * where there is no such function by the module, in its close hook.
  */
 static inline void *rnl_data(const struct rnl_conn *conn)
 {
 	return rnl_link.host->data(rnl_link.self, conn);
 }
 
+/* Other data that was set before is given to free_data. */
 static inline void rnl_set_data(struct rnl_conn *conn, void *data)
 {
 	rnl_link.host->set_data(rnl_link.self, conn, data);
+}
+
+/*
+ * Have a function called once when conn has ended: after the close hooks of all modules, with
+ * all that is valid there, in the order of the calls of this. key is any pointer of the
+ * module's, which is not looked into; what was added under it for conn before is replaced.
+ * RNL_ECLOSED: conn has ended. RNL_ENOMEM.
+ */
+static inline enum rnl_status rnl_add_on_close(
+    struct rnl_conn *conn, const void *key, rnl_closed_f *call, void *arg)
+{
+	return rnl_link.host->add_on_close(rnl_link.self, conn, key, call, arg);
+}
+
+/* Without effect when there is none under the key. */
+static inline void rnl_remove_on_close(struct rnl_conn *conn, const void *key)
+{
+	rnl_link.host->remove_on_close(rnl_link.self, conn, key);
+}
+
+/*
+ * Let a key of this module, key_len bytes (1 to RNL_MAX_KEY), which are copied, lead to conn, in
+ * this worker: other workers do not know of it. A key leads to one connection. *former, unless
+ * former is NULL, becomes the one that it led to before, which may be closing; NULL: none, or
+ * conn. A connection may have many keys, and loses them when it has ended, after its close hooks.
+ * RNL_ECLOSED: conn is closing. RNL_EINVAL: no key of such a length. RNL_ENOMEM. Then nothing
+ * was changed.
+ */
+static inline enum rnl_status rnl_bind_here(
+    struct rnl_conn *conn, const void *key, size_t key_len, struct rnl_conn **former)
+{
+	return rnl_link.host->bind_here(rnl_link.self, conn, key, key_len, former);
+}
+
+/* The connection of this worker that the key leads to, which may be closing; NULL: none. */
+static inline struct rnl_conn *rnl_find_here(const void *key, size_t key_len)
+{
+	return rnl_link.host->find_here(rnl_link.self, key, key_len);
+}
+
+/* Without effect when the key does not lead to conn: a later login may have taken it. */
+static inline void rnl_unbind_here(struct rnl_conn *conn, const void *key, size_t key_len)
+{
+	rnl_link.host->unbind_here(rnl_link.self, conn, key, key_len);
+}
+
+/* rnl_send() to whom the key leads in this worker. RNL_ENOCONN: to nobody. */
+static inline enum rnl_status rnl_send_here(
+    const void *key, size_t key_len, uint32_t id, const void *payload, size_t len)
+{
+	struct rnl_conn *conn = rnl_find_here(key, key_len);
+
+	return conn != NULL ? rnl_send(conn, id, payload, len) : RNL_ENOCONN;
+}
+
+/*
+ * Call a function after after_ms, and then every every_ms, or only once when that is 0. Times
+ * count from when the loop woke, in milliseconds. The timer is gone, and the pointer no longer
+ * good, when it is stopped, when its only call has returned, or after the stop hook. From the
+ * start hook on. NULL: no memory.
+ */
+static inline struct rnl_timer *rnl_start_timer(
+    uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
+{
+	return rnl_link.host->start_timer(rnl_link.self, after_ms, every_ms, call, arg);
+}
+
+/*
+ * The same for a connection. The timer is gone also when that has ended, after its close hooks;
+ * until then it goes on, also while conn is closing. NULL, too: it has ended.
+ */
+static inline struct rnl_timer *rnl_start_conn_timer(
+    struct rnl_conn *conn, uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
+{
+	return rnl_link.host->start_conn_timer(
+	    rnl_link.self, conn, after_ms, every_ms, call, arg);
+}
+
+/* From anywhere, the timer's own call included. */
+static inline void rnl_stop_timer(struct rnl_timer *timer)
+{
+	rnl_link.host->stop_timer(timer);
 }
 
 /*
