@@ -35,6 +35,7 @@
 	CLOSE_REASON(handler, "a module closed it")                                   \
 	CLOSE_REASON(protocol, "a framing error, an oversize frame or an unknown id") \
 	CLOSE_REASON(idle, "idle-timeout")                                            \
+	CLOSE_REASON(heartbeat, "heartbeat-timeout")                                  \
 	CLOSE_REASON(frame_timeout, "frame-timeout")                                  \
 	CLOSE_REASON(send_timeout, "send-timeout")                                    \
 	CLOSE_REASON(queue_full, "when-full = close")                                 \

@@ -63,7 +63,7 @@ enum status conn_make(struct conn_table *table, const struct listener *listener,
 	conn->table = table;
 	conn->listener = listener;
 	conn->peer = *peer;
-	conn->heard_ms = conn->sent_ms = (uint32_t)table->now_ms;
+	conn->heard_ms = conn->sent_ms = conn->beat_ms = (uint32_t)table->now_ms;
 	conn->opened_ds = (uint32_t)(table->now_ms / 100);
 	conn->fd = fd;
 	list_init(&conn->turn);

@@ -80,6 +80,7 @@ struct rnl_conn {
 	struct hash_link by_id;      /* its key is the id: slot << 48 | serial */
 	struct wheel_entry deadline; /* the earliest of those that apply, or an earlier time */
 	struct log_cap refusals;
+	uint32_t beat_ms;   /* a heartbeat was due last */
 	uint32_t opened_ds; /* the monotonic clock in tenths of a second, modulo 2^32 */
 	void *data[];       /* of modules, table->n_data */
 };

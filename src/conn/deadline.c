@@ -15,18 +15,41 @@ static uint32_t time_left(const struct rnl_conn *conn, uint32_t since_ms, uint32
 	return elapsed < timeout_ms ? timeout_ms - elapsed : 0;
 }
 
+enum deadline {
+	DEADLINE_LINGER,
+	DEADLINE_SEND,
+	DEADLINE_FRAME,
+	DEADLINE_IDLE,
+	DEADLINE_SILENCE,
+	DEADLINE_BEAT,
+	DEADLINE_DRAIN,
+};
+
 struct due {
 	uint32_t left_ms; /* of the deadline that comes first; UINT32_MAX: there is none */
-	enum close_reason reason;
+	enum deadline what;
 };
 
 static void consider(struct due *due, const struct rnl_conn *conn, uint32_t since_ms,
-    uint32_t timeout_ms, enum close_reason reason)
+    uint32_t timeout_ms, enum deadline what)
 {
 	uint32_t left_ms = time_left(conn, since_ms, timeout_ms);
 
 	if (timeout_ms != 0 && left_ms < due->left_ms)
-		*due = (struct due){ .left_ms = left_ms, .reason = reason };
+		*due = (struct due){ .left_ms = left_ms, .what = what };
+}
+
+/* Those of a connection that is open and whose input is read. */
+static void consider_input(struct due *due, const struct rnl_conn *conn)
+{
+	const struct listen_settings *settings = conn->listener->settings;
+
+	if (conn->is_in_frame)
+		consider(due, conn, conn->frame_ms, settings->frame_timeout_ms, DEADLINE_FRAME);
+	/* Who has frames waiting here is not silent. */
+	if (!conn->is_waiting)
+		consider(due, conn, conn->heard_ms, settings->heartbeat_timeout_ms,
+		    DEADLINE_SILENCE);
 }
 
 /*
@@ -51,23 +74,32 @@ static struct due first_due(const struct rnl_conn *conn)
 		uint32_t left_ms =
 		    time_left(conn, conn->progress_ms, settings->linger_timeout_ms);
 
-		return (struct due){ .left_ms = left_ms };
+		return (struct due){ .left_ms = left_ms, .what = DEADLINE_LINGER };
 	}
 	if (conn->is_blocked)
-		consider(&due, conn, conn->progress_ms, settings->send_timeout_ms,
-		    CLOSE_REASON_send_timeout);
+		consider(
+		    &due, conn, conn->progress_ms, settings->send_timeout_ms, DEADLINE_SEND);
 	if (conn->state != CONN_OPEN)
 		return due;
-	/* A frame that we do not read on is not late. */
-	if (conn->is_in_frame && !conn->is_paused && !conn->is_input_over)
-		consider(&due, conn, conn->frame_ms, settings->frame_timeout_ms,
-		    CLOSE_REASON_frame_timeout);
+	/* A frame that we do not read on is not late, nor is a peer silent. */
+	if (!conn->is_paused && !conn->is_input_over)
+		consider_input(&due, conn);
 	consider(&due, conn, (uint32_t)conn->table->now_ms - conn_idle_ms(conn),
-	    settings->idle_timeout_ms, CLOSE_REASON_idle);
+	    settings->idle_timeout_ms, DEADLINE_IDLE);
+	consider(&due, conn, conn->beat_ms, settings->heartbeat_interval_ms, DEADLINE_BEAT);
 	if (conn->table->is_draining && !conn->is_input_over)
 		consider(&due, conn, (uint32_t)conn->table->drain_ms, drain_moment(conn),
-		    CLOSE_REASON_shutdown);
+		    DEADLINE_DRAIN);
 	return due;
+}
+
+/* Are there deadlines that an open connection always has? */
+static bool has_standing(const struct rnl_conn *conn)
+{
+	const struct listen_settings *settings = conn->listener->settings;
+
+	return settings->idle_timeout_ms != 0 || listen_has_heartbeat(settings) ||
+	       conn->table->is_draining;
 }
 
 void conn_set_deadline(struct rnl_conn *conn)
@@ -77,7 +109,7 @@ void conn_set_deadline(struct rnl_conn *conn)
 
 	/* Mostly there is none. */
 	if (conn->state == CONN_OPEN && !conn->is_blocked && !conn->is_in_frame &&
-	    conn->listener->settings->idle_timeout_ms == 0 && !conn->table->is_draining)
+	    !has_standing(conn))
 		return;
 	due = first_due(conn);
 	deadline_ms = conn->table->now_ms + due.left_ms;
@@ -89,19 +121,43 @@ void conn_set_deadline(struct rnl_conn *conn)
 	table_start_tick(conn->table);
 }
 
+static void act(struct rnl_conn *conn, enum deadline what)
+{
+	switch (what) {
+	case DEADLINE_LINGER:
+		conn->state = CONN_BROKEN;
+		break;
+	case DEADLINE_SEND:
+		conn_abort(conn, CLOSE_REASON_send_timeout);
+		break;
+	case DEADLINE_FRAME:
+		conn_close(conn, CLOSE_REASON_frame_timeout);
+		break;
+	case DEADLINE_IDLE:
+		conn_close(conn, CLOSE_REASON_idle);
+		break;
+	case DEADLINE_SILENCE:
+		conn_judge_silence(conn);
+		break;
+	case DEADLINE_BEAT:
+		conn_beat(conn);
+		break;
+	case DEADLINE_DRAIN:
+		conn_stop(conn);
+		break;
+	}
+}
+
 void conn_expire(struct rnl_conn *conn)
 {
 	struct due due = first_due(conn);
 
-	if (due.left_ms == 0) {
-		if (conn->state == CONN_LINGERING)
-			conn->state = CONN_BROKEN;
-		else if (due.reason == CLOSE_REASON_send_timeout)
-			conn_abort(conn, due.reason);
-		else if (due.reason == CLOSE_REASON_shutdown)
-			conn_stop(conn);
-		else
-			conn_close(conn, due.reason);
+	/* After the worker was held up, what the peer has said may still wait in its socket. */
+	if (due.left_ms == 0 && due.what == DEADLINE_SILENCE) {
+		conn_read(conn);
+		due = first_due(conn);
 	}
+	if (due.left_ms == 0)
+		act(conn, due.what);
 	conn_settle(conn);
 }

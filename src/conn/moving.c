@@ -8,7 +8,7 @@
 #include "conn/parts.h"
 
 /* Changes with struct head, and with what follows it. */
-#define MOVING_MAGIC 0x6d6f7632u
+#define MOVING_MAGIC 0x6d6f7633u
 
 /* Then the listener's name, its end, the unread input, and of each module a length and state. */
 struct head {
@@ -16,7 +16,7 @@ struct head {
 	uint32_t size; /* of the message */
 	uint64_t id;
 	/* The monotonic clock is the same in all processes. */
-	uint32_t heard_ms, frame_ms, sent_ms, opened_ds;
+	uint32_t heard_ms, frame_ms, sent_ms, beat_ms, opened_ds;
 	uint32_t input_len;
 	uint32_t is_in_frame;
 	struct endpoint peer;
@@ -99,6 +99,7 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 		.heard_ms = conn->heard_ms,
 		.frame_ms = conn->frame_ms,
 		.sent_ms = conn->sent_ms,
+		.beat_ms = conn->beat_ms,
 		.opened_ds = conn->opened_ds,
 		.is_in_frame = conn->is_in_frame,
 		.peer = conn->peer };
@@ -192,6 +193,7 @@ static void resume(struct rnl_conn *conn, const struct head *head, struct reader
 	conn->heard_ms = head->heard_ms;
 	conn->frame_ms = head->frame_ms;
 	conn->sent_ms = head->sent_ms;
+	conn->beat_ms = head->beat_ms;
 	conn->opened_ds = head->opened_ds;
 	conn->is_in_frame = head->is_in_frame;
 	if (input == NULL || input_keep(&conn->in, &view, 0) != STATUS_OK)

@@ -41,6 +41,12 @@ enum close_reason conn_reason_of(int error);
 /* deadline.c: see to it that conn_expire() is called in time. */
 void conn_set_deadline(struct rnl_conn *conn);
 
+/* heartbeat.c: it is time for a heartbeat. */
+void conn_beat(struct rnl_conn *conn);
+
+/* heartbeat.c: nothing has come for heartbeat-timeout. */
+void conn_judge_silence(struct rnl_conn *conn);
+
 /* conn.c: the last step of each turn. It may be gone afterwards. */
 void conn_settle(struct rnl_conn *conn);
 

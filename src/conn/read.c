@@ -25,8 +25,13 @@ static void log_violation(struct rnl_conn *conn, const char *what, const struct 
 
 static void serve_unknown(struct rnl_conn *conn, const struct frame *frame)
 {
+	const struct listen_settings *settings = conn->listener->settings;
+
+	/* A heartbeat has done all it is for by having come. */
+	if (listen_has_heartbeat(settings) && frame->id == settings->heartbeat_id)
+		return;
 	counter_add(conn->table->seat->counters.unknown_ids, 1);
-	if (conn->listener->settings->unknown_message == UNKNOWN_CLOSE) {
+	if (settings->unknown_message == UNKNOWN_CLOSE) {
 		log_violation(conn, "closed: no handler for a message", frame);
 		conn_close(conn, CLOSE_REASON_protocol);
 	}

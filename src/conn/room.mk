@@ -5,6 +5,7 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/conn.c src/conn/conn.h src/conn/parts.h \
 	src/conn/deadline.c \
 	src/conn/extras.c src/conn/extras.h \
+	src/conn/heartbeat.c \
 	src/conn/listener.h \
 	src/conn/moving.c src/conn/moving.h \
 	src/conn/names.c src/conn/names.h \
@@ -25,6 +26,7 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn_closing.c \
 	tests/unit/test_conn_extras.c \
 	tests/unit/test_conn_framings.c \
+	tests/unit/test_conn_heartbeat.c \
 	tests/unit/test_conn_hooks.c \
 	tests/unit/test_conn_mixture.c \
 	tests/unit/test_conn_moving.c \

@@ -260,9 +260,11 @@ void conn_relieve(struct rnl_conn *conn)
 	if (conn->table->is_pool_short ||
 	    !sendq_is_half_empty(&conn->out, &conn->listener->limits))
 		return;
-	/* A frame that was not read on has its time from now. */
-	if (conn->is_paused && conn->is_in_frame)
+	/* A frame that was not read on has its time from now, and a peer that was not heard. */
+	if (conn->is_paused) {
 		conn->frame_ms = (uint32_t)conn->table->now_ms;
+		conn->heard_ms = (uint32_t)conn->table->now_ms;
+	}
 	conn->is_paused = false;
 	if (conn->is_refused)
 		call_writable(conn);

@@ -20,6 +20,8 @@ enum doing_what {
 	DOING_MESSAGE,
 	DOING_OPEN,
 	DOING_WRITABLE,
+	DOING_HEARTBEAT,
+	DOING_SILENT,
 	DOING_TIMER,
 	DOING_CLOSE,
 	DOING_DONE, /* of a job, with its connection or none */

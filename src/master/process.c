@@ -58,6 +58,8 @@ static void log_doing(const struct process *process)
 		[DOING_MESSAGE] = "handling a message",
 		[DOING_OPEN] = "in its open hook",
 		[DOING_WRITABLE] = "in its writable hook",
+		[DOING_HEARTBEAT] = "in its heartbeat hook",
+		[DOING_SILENT] = "in its silent hook",
 		[DOING_TIMER] = "in a timer of it",
 		[DOING_CLOSE] = "in its close hook",
 		[DOING_DONE] = "in the done function of a job",

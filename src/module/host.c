@@ -128,6 +128,7 @@ static const char *host_conn_local(const struct rnl_conn *conn)
 	static char text[ENDPOINT_TEXT_SIZE];
 	struct endpoint local;
 
+	ON_LOOP();
 	if (endpoint_local(conn->fd, &local) != STATUS_OK)
 		return "unknown";
 	return endpoint_format(&local, text);
@@ -266,6 +267,7 @@ static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_
 static enum rnl_status host_add_framing(
     struct rnl_setup *setup, const struct rnl_framing *framing)
 {
+	ON_LOOP();
 	return module_framing_add(setup->module, framing);
 }
 

@@ -6,8 +6,36 @@
 #include "base/panic.h"
 #include "module/listeners.h"
 
-static enum status add_module(struct listener *listener, struct router *router,
-    const struct module *module, struct reason *why)
+static enum status add_route(struct listener *listener, const struct module *module,
+    const struct rnl_route *route, struct reason *why)
+{
+	return router_add(
+	    listener->router, module->name, (unsigned int)module->self.index, route, why);
+}
+
+/* A default handler is not bothered with heartbeats. */
+static enum status add_default(struct listener *listener, const struct module *module,
+    const struct rnl_route *route, struct reason *why)
+{
+	uint32_t id = listener->settings->heartbeat_id;
+	struct rnl_route below = *route, above = *route;
+	enum status status = STATUS_OK;
+
+	if (!listen_has_heartbeat(listener->settings) || id < route->first || id > route->last)
+		return add_route(listener, module, route, why);
+	if (id > route->first) {
+		below.last = id - 1;
+		status = add_route(listener, module, &below, why);
+	}
+	if (status == STATUS_OK && id < route->last) {
+		above.first = id + 1;
+		status = add_route(listener, module, &above, why);
+	}
+	return status;
+}
+
+static enum status add_module(
+    struct listener *listener, const struct module *module, struct reason *why)
 {
 	listener->modules[listener->n_modules++] = (struct listener_module){
 		.api = &module->api,
@@ -15,8 +43,10 @@ static enum status add_module(struct listener *listener, struct router *router,
 		.index = (unsigned int)module->self.index,
 	};
 	for (size_t i = 0; i < module->n_routes; i++) {
-		enum status status = router_add(router, module->name,
-		    (unsigned int)module->self.index, &module->routes[i], why);
+		const struct rnl_route *route = &module->routes[i];
+		enum status status = route->stage == RNL_DEFAULT
+					 ? add_default(listener, module, route, why)
+					 : add_route(listener, module, route, why);
 
 		if (status != STATUS_OK)
 			return status;
@@ -24,8 +54,8 @@ static enum status add_module(struct listener *listener, struct router *router,
 	return STATUS_OK;
 }
 
-static enum status make_router(struct listener *listener, struct router *router,
-    const struct modules *modules, struct reason *why)
+static enum status make_router(
+    struct listener *listener, const struct modules *modules, struct reason *why)
 {
 	for (size_t i = 0; i < listener->settings->n_modules; i++) {
 		const struct module *module =
@@ -33,11 +63,11 @@ static enum status make_router(struct listener *listener, struct router *router,
 		enum status status;
 
 		CHECK(module != NULL);
-		status = add_module(listener, router, module, why);
+		status = add_module(listener, module, why);
 		if (status != STATUS_OK)
 			return status;
 	}
-	return router_seal(router, why);
+	return router_seal(listener->router, why);
 }
 
 /* The framing's own overhead is not known to whoever has checked the settings. */
@@ -70,20 +100,19 @@ static enum status listener_make(struct listener *listener,
     const struct listen_settings *settings, const struct modules *modules,
     union framing_room *framing, struct reason *why)
 {
-	struct router *router = router_new();
 	struct reason detail = { "" };
 	enum status status;
 
-	listener->router = router;
+	listener->router = router_new();
 	listener->modules = calloc(settings->n_modules, sizeof(*listener->modules));
-	if (router == NULL || listener->modules == NULL)
+	if (listener->router == NULL || listener->modules == NULL)
 		return STATUS_NOMEM;
 	listener->name = settings->name;
 	listener->settings = settings;
 	listener->limits.max_messages = settings->send_queue_messages;
 	listener->limits.max_bytes = settings->send_queue_bytes;
 	listener->max_connections = settings->max_connections;
-	status = make_router(listener, router, modules, &detail);
+	status = make_router(listener, modules, &detail);
 	if (status == STATUS_INVALID)
 		reason_set(why, "listen '%s': %s", settings->name, detail.text);
 	if (status == STATUS_OK)

@@ -156,8 +156,24 @@ static bool is_used(const struct settings *settings, const char *module)
 	return false;
 }
 
+static bool is_beaten_late(const struct listen_settings *listener)
+{
+	return listener->heartbeat_interval_ms != 0 && listener->heartbeat_timeout_ms != 0 &&
+	       listener->heartbeat_timeout_ms <= listener->heartbeat_interval_ms;
+}
+
 void settings_warn(const struct outline *outline, const struct settings *settings)
 {
+	for (size_t i = 0; i < settings->n_listeners; i++) {
+		const char *name = settings->listeners[i].name;
+
+		if (is_beaten_late(&settings->listeners[i]))
+			log_warn("%s:%u: listen '%s': heartbeat-timeout is not longer than "
+				 "heartbeat-interval: a peer that answers heartbeats is closed "
+				 "before it can",
+			    outline->path, outline_section(outline, OPTION_LISTEN, name)->line,
+			    name);
+	}
 	for (size_t i = 0; i < settings->n_modules; i++) {
 		const char *name = settings->modules[i].name;
 

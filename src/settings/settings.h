@@ -80,12 +80,21 @@ struct listen_settings {
 	uint32_t idle_timeout_ms;
 	uint32_t frame_timeout_ms;
 	uint32_t linger_timeout_ms;
+	uint32_t heartbeat_interval_ms;
+	uint32_t heartbeat_timeout_ms;
+	uint32_t heartbeat_id; /* of messages that say nothing else */
 	uint32_t
 	    tcp_notsent_lowat; /* bytes; 0: what the kernel does by itself; likewise below */
 	uint32_t tcp_user_timeout_ms;
 	uint32_t socket_send_buffer;
 	uint32_t socket_receive_buffer;
 };
+
+/* Is there a message id for heartbeats? */
+static inline bool listen_has_heartbeat(const struct listen_settings *listener)
+{
+	return (listener->heartbeat_interval_ms | listener->heartbeat_timeout_ms) != 0;
+}
 
 /* The value of a module's own option. */
 struct module_value {

@@ -77,6 +77,23 @@ START_TEST(default_handler_gets_what_no_module_handles)
 }
 END_TEST
 
+START_TEST(default_handler_gets_no_heartbeats)
+{
+	struct daemon *daemon;
+	int fd = start(&daemon, "unknown-message = close heartbeat-timeout = 1m");
+
+	probe_send(fd, 99998, 0);
+	probe_send(fd, 99999, 0);
+	probe_send(fd, 100000, 0);
+	expect_text(fd, 99998, "default");
+	expect_text(fd, 100000, "default");
+	close(fd);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "unknown_ids", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 START_TEST(routes_in_force_are_listed_behind_the_conf)
 {
 	static const char *const lines[] = {
@@ -111,6 +128,7 @@ int main(void)
 
 	tcase_add_test(routing, scratch_value_is_seen_by_later_handlers_of_the_chain_only);
 	tcase_add_test(routing, default_handler_gets_what_no_module_handles);
+	tcase_add_test(routing, default_handler_gets_no_heartbeats);
 	tcase_add_test(routing, routes_in_force_are_listed_behind_the_conf);
 	return run_suite(suite);
 }

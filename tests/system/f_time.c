@@ -1,5 +1,5 @@
 /*
- * Timers of modules.
+ * Timers of modules, and heartbeats.
  */
 #include "config.h"
 
@@ -12,6 +12,8 @@
 #include "system/modules/keeper.h"
 #include "system/probe.h"
 #include "system/run.h"
+
+#define ZINX_HEARTBEAT 99999
 
 /* With options of the module and of the listener. */
 static struct daemon *start(const char *module, const char *listener)
@@ -95,13 +97,128 @@ START_TEST(module_has_timers_of_its_own)
 }
 END_TEST
 
+START_TEST(heartbeats_are_sent_as_zinx_does)
+{
+	struct daemon *daemon = start("", "heartbeat-interval = 100ms");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	for (int i = 0; i < 3; i++)
+		expect(fd, ZINX_HEARTBEAT, "");
+	close(fd);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(module_makes_heartbeats_of_its_own)
+{
+	struct daemon *daemon =
+	    start("on-beat = alive", "heartbeat-interval = 100ms heartbeat-id = 5");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	for (int i = 0; i < 3; i++)
+		expect(fd, 5, "alive");
+	close(fd);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* One is silent, though it is sent heartbeats; the other sends nothing but heartbeats. */
+START_TEST(silent_peer_is_closed_and_counted)
+{
+	struct daemon *daemon = start("", "heartbeat-interval = 100ms heartbeat-timeout = 3s");
+	int silent = client_connect(daemon_port(daemon, "main"));
+	int alive = client_connect(daemon_port(daemon, "main"));
+	uint32_t id;
+
+	while (!daemon_has_logged(daemon, "module 'keeper': closed ")) {
+		ck_assert_uint_eq(client_receive_tlv(alive, &id, NULL, 0), 0);
+		ck_assert_uint_eq(id, ZINX_HEARTBEAT);
+		probe_send(alive, ZINX_HEARTBEAT, 0);
+	}
+	client_expect_end(silent);
+	expect(alive, ZINX_HEARTBEAT, "");
+	close(silent);
+	close(alive);
+	daemon_end(daemon);
+	ck_assert_uint_eq(daemon_n_logged(daemon, "module 'keeper': silent for "), 1);
+	daemon_expect_counter(daemon, "closed_heartbeat", 1);
+	daemon_expect_counter(daemon, "unknown_ids", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+START_TEST(module_spares_a_silent_peer)
+{
+	struct daemon *daemon = start("on-silence = keep", "heartbeat-timeout = 100ms");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	WAIT_FOR(daemon_n_logged(daemon, "module 'keeper': silent for ") == 3);
+	client_ping(fd, "still here");
+	close(fd);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_heartbeat", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+START_TEST(module_aborts_a_silent_peer)
+{
+	struct daemon *daemon = start("on-silence = abort", "heartbeat-timeout = 100ms");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	client_expect_end(fd);
+	close(fd);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_heartbeat", 1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* Without heartbeats the id is unknown like any. */
+START_TEST(heartbeat_is_known_where_there_are_heartbeats)
+{
+	struct daemon *daemon = start("", _i == 0 ? "" : "heartbeat-timeout = 1m");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	probe_send(fd, ZINX_HEARTBEAT, 1, 1);
+	if (_i == 0)
+		client_expect_eof(fd);
+	else
+		client_ping(fd, "passed over");
+	close(fd);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "unknown_ids", _i == 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* Where a module handles the id it gets the heartbeats. */
+START_TEST(heartbeat_may_be_handled)
+{
+	struct daemon *daemon = start("", "heartbeat-timeout = 1m heartbeat-id = 7");
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	client_ping(fd, "id 7 is an echo");
+	close(fd);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("f_time");
 	TCase *timers = run_case(suite, "timers");
+	TCase *heartbeats = run_case(suite, "heartbeats");
 
 	tcase_add_test(timers, connection_has_a_timer_until_it_stops_it);
 	tcase_add_test(timers, connections_timer_ends_with_it);
 	tcase_add_test(timers, module_has_timers_of_its_own);
+	tcase_add_test(heartbeats, heartbeats_are_sent_as_zinx_does);
+	tcase_add_test(heartbeats, module_makes_heartbeats_of_its_own);
+	tcase_add_test(heartbeats, silent_peer_is_closed_and_counted);
+	tcase_add_test(heartbeats, module_spares_a_silent_peer);
+	tcase_add_test(heartbeats, module_aborts_a_silent_peer);
+	tcase_add_loop_test(heartbeats, heartbeat_is_known_where_there_are_heartbeats, 0, 2);
+	tcase_add_test(heartbeats, heartbeat_may_be_handled);
 	return run_suite(suite);
 }

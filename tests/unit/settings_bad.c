@@ -242,6 +242,13 @@ static const struct bad bad_listeners[] = {
 	    "send-timeout: '10' is refused; give a duration from 0 to 30d" DURATION_RULE },
 	{ LISTENER("idle-timeout = 31d"), IN_LISTENER
 	    "idle-timeout: '31d' is refused; give a duration from 0 to 30d" DURATION_RULE },
+	{ LISTENER("heartbeat-interval = 1"), IN_LISTENER
+	    "heartbeat-interval: '1' is refused; give a duration from 0 to 30d" DURATION_RULE },
+	{ LISTENER("heartbeat-timeout = 31d"),
+	    IN_LISTENER "heartbeat-timeout: '31d' is refused; give a duration from 0 to "
+			"30d" DURATION_RULE },
+	{ LISTENER("heartbeat-id = 4294967296"), IN_LISTENER
+	    "heartbeat-id: '4294967296' is refused; give a number from 0 to 4294967295" },
 	{ LISTENER("frame-timeout = -1s"), IN_LISTENER
 	    "frame-timeout: '-1s' is refused; give a duration from 0 to 30d" DURATION_RULE },
 	{ LISTENER("linger-timeout = \"2 s\""), IN_LISTENER

@@ -21,6 +21,7 @@ int main(void)
 	suite_add_tcase(suite, receiving_tests());
 	suite_add_tcase(suite, framings_tests());
 	suite_add_tcase(suite, timeouts_tests());
+	suite_add_tcase(suite, heartbeat_tests());
 	suite_add_tcase(suite, names_tests());
 	suite_add_tcase(suite, extras_tests());
 	suite_add_tcase(suite, timers_tests());

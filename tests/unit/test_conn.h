@@ -15,6 +15,7 @@ TCase *hooks_tests(void);
 TCase *receiving_tests(void);
 TCase *framings_tests(void);
 TCase *timeouts_tests(void);
+TCase *heartbeat_tests(void);
 TCase *names_tests(void);
 TCase *extras_tests(void);
 TCase *timers_tests(void);

@@ -187,7 +187,7 @@ END_TEST
 START_TEST(a_connection_keeps_its_times)
 {
 	struct peer peer;
-	uint32_t idle_ms;
+	uint32_t idle_ms, beat_ms;
 	uint64_t age_ms;
 
 	peer_open_tcp(&peer);
@@ -196,11 +196,13 @@ START_TEST(a_connection_keeps_its_times)
 	RIG_UNTIL(conn_age_ms(peer.conn) >= 300 && conn_idle_ms(peer.conn) >= 100);
 	age_ms = conn_age_ms(peer.conn);
 	idle_ms = conn_idle_ms(peer.conn);
+	beat_ms = peer.conn->beat_ms;
 	let_move(&peer);
 	peer.conn = moved(&peer);
 	rig_turn();
 	ck_assert_uint_ge(conn_age_ms(peer.conn), age_ms);
 	ck_assert_uint_ge(conn_idle_ms(peer.conn), idle_ms);
+	ck_assert_uint_eq(peer.conn->beat_ms, beat_ms);
 	peer_end(&peer);
 }
 END_TEST

@@ -142,6 +142,9 @@ START_TEST(defaults_are_in_force)
 	ck_assert_uint_eq(listener->send_queue_bytes, 1 << 20);
 	ck_assert_uint_eq(listener->send_timeout_ms, 10000);
 	ck_assert_uint_eq(listener->idle_timeout_ms, 0);
+	ck_assert_uint_eq(listener->heartbeat_interval_ms, 0);
+	ck_assert_uint_eq(listener->heartbeat_timeout_ms, 0);
+	ck_assert_uint_eq(listener->heartbeat_id, 99999);
 	ck_assert_uint_eq(listener->frame_timeout_ms, 30000);
 	ck_assert_uint_eq(listener->linger_timeout_ms, 2000);
 	ck_assert_ptr_eq(settings_module(settings, "c10k"), &settings->modules[0]);
@@ -168,6 +171,7 @@ static const char full[] =
     "  framing = ltv\n  modules = { echo, game, c10k }\n  max-message = 64M\n"
     "  max-connections = 16777216\n  send-queue-messages = 1048576\n  send-queue-bytes = 1G\n"
     "  when-full = refuse\n  send-timeout = 1s\n  idle-timeout = 30d\n  frame-timeout = 2h\n"
+    "  heartbeat-interval = 20s\n  heartbeat-timeout = 1m\n  heartbeat-id = 4294967295\n"
     "  linger-timeout = 0\n  unknown-message = close\n  bad-checksum = skip\n}\n"
     "listen other { address = [::1]:3 modules = { echo } when-full = close }\n";
 
@@ -214,6 +218,9 @@ START_TEST(every_option_is_kept)
 	ck_assert_uint_eq(listener->send_queue_bytes, 1 << 30);
 	ck_assert_uint_eq(listener->send_timeout_ms, 1000);
 	ck_assert_uint_eq(listener->idle_timeout_ms, UINT32_C(2592000000));
+	ck_assert_uint_eq(listener->heartbeat_interval_ms, 20000);
+	ck_assert_uint_eq(listener->heartbeat_timeout_ms, 60000);
+	ck_assert_uint_eq(listener->heartbeat_id, UINT32_MAX);
 	ck_assert_uint_eq(listener->frame_timeout_ms, 7200000);
 	ck_assert_uint_eq(listener->linger_timeout_ms, 0);
 	ck_assert_uint_eq(settings->modules[2].n_values, GAME_N_OPTIONS);
@@ -462,6 +469,33 @@ START_TEST(module_that_no_listener_has_is_warned_of)
 }
 END_TEST
 
+/* What a peer that answers heartbeats could not live up to. */
+START_TEST(heartbeats_that_come_too_late_are_warned_of)
+{
+	static const char *const confs[] = {
+		"heartbeat-interval = 10s heartbeat-timeout = 10s",
+		"heartbeat-interval = 10s heartbeat-timeout = 11s",
+		"heartbeat-timeout = 1s",
+	};
+
+	for (int i = 0; i < N_OF(confs); i++) {
+		char conf[256];
+		char *text;
+
+		snprintf(conf, sizeof(conf),
+		    "listen main { address = 127.0.0.1:1 modules = c10k %s }\n" C10K, confs[i]);
+		write_file(conf, strlen(conf));
+		text = stderr_of_load("t.conf");
+		ck_assert_str_eq(text,
+		    i > 0 ? ""
+			  : "runneld: t.conf:1: listen 'main': heartbeat-timeout is not longer "
+			    "than heartbeat-interval: a peer that answers heartbeats is closed "
+			    "before it can\n");
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(file_has_a_greatest_length)
 {
 	static const char conf[] = MAIN C10K;
@@ -600,6 +634,9 @@ START_TEST(dump_shows_every_option)
 			       "\twhen-full = pause\n"
 			       "\tsend-timeout = 10s\n"
 			       "\tidle-timeout = 0\n"
+			       "\theartbeat-interval = 0\n"
+			       "\theartbeat-timeout = 0\n"
+			       "\theartbeat-id = 99999\n"
 			       "\tframe-timeout = 30s\n"
 			       "\tlinger-timeout = 2s\n"
 			       "\ttcp-notsent-lowat = 128k\n"
@@ -777,6 +814,7 @@ int main(void)
 	tcase_add_test(file, file_is_loaded);
 	tcase_add_test(file, file_that_cannot_be_read_is_refused);
 	tcase_add_test(file, module_that_no_listener_has_is_warned_of);
+	tcase_add_test(file, heartbeats_that_come_too_late_are_warned_of);
 	tcase_add_test(file, file_has_a_greatest_length);
 	tcase_add_test(file, pipe_is_loaded);
 	dumps = add_case(suite, "dump");

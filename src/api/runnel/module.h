@@ -262,6 +262,20 @@ struct rnl_module {
 	void (*writable)(struct rnl_conn *conn);
 
 	/*
+	 * It is time for a heartbeat (heartbeat-interval). RNL_NEXT: the next module of the
+	 * listener makes it, and after the last the host sends a message of this id without
+	 * payload. RNL_DONE: the module has sent what it wants, if anything.
+	 */
+	enum rnl_verdict (*heartbeat)(struct rnl_conn *conn, uint32_t id);
+
+	/*
+	 * Nothing has come from the peer for heartbeat-timeout, but for silent_ms. RNL_NEXT:
+	 * the next module of the listener decides, and after the last the host closes.
+	 * RNL_DONE: it stays, and is asked about again after as long a silence.
+	 */
+	enum rnl_verdict (*silent)(struct rnl_conn *conn, uint32_t silent_ms);
+
+	/*
 	 * Exactly once for each open: address, data and names are still valid, a send returns
 	 * RNL_ECLOSED.
 	 */

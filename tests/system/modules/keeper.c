@@ -1,5 +1,6 @@
 /*
- * A module that keeps things: names, data, close callbacks, timers.
+ * A module that keeps things: names, data, close callbacks, timers; and has its own
+ * mind about heartbeats.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "system/modules/keeper.h"
 
+static const char *on_beat, *on_silence;
 static uint32_t tick_ms;
 static struct rnl_timer *conn_timer; /* the one that was started last */
 static char marks[8];                /* their addresses are keys of callbacks */
@@ -170,6 +172,8 @@ static void tick_all(struct rnl_timer *timer, struct rnl_conn *conn, void *arg)
 
 static int keeper_configure(struct rnl_setup *setup)
 {
+	on_beat = rnl_option_string(setup, "on-beat");
+	on_silence = rnl_option_string(setup, "on-silence");
 	tick_ms = (uint32_t)rnl_option_number(setup, "tick");
 	return 0;
 }
@@ -179,6 +183,23 @@ static int keeper_start(void)
 	if (tick_ms != 0 && rnl_start_timer(tick_ms, tick_ms, tick_all, NULL) == NULL)
 		return -1;
 	return 0;
+}
+
+static enum rnl_verdict keeper_beat(struct rnl_conn *conn, uint32_t id)
+{
+	if (*on_beat == '\0')
+		return RNL_NEXT;
+	rnl_send(conn, id, on_beat, strlen(on_beat));
+	return RNL_DONE;
+}
+
+static enum rnl_verdict keeper_silent(struct rnl_conn *conn, uint32_t silent_ms)
+{
+	(void)conn;
+	rnl_log(RNL_LOG_INFO, "silent for %" PRIu32 " ms", silent_ms);
+	if (strcmp(on_silence, "keep") == 0)
+		return RNL_DONE;
+	return strcmp(on_silence, "abort") == 0 ? RNL_ABORT : RNL_NEXT;
 }
 
 static void keeper_close(struct rnl_conn *conn)
@@ -200,10 +221,13 @@ static const struct rnl_route routes[] = {
 };
 
 static const struct rnl_option options[] = {
+	{ "on-beat", RNL_STRING, "", 0, 0, "payload of heartbeats; empty: the host's" },
+	{ "on-silence", RNL_STRING, "next", 0, 0, "next, keep or abort" },
 	{ "tick", RNL_DURATION, "0", 0, 0, "a message to all this often" },
 };
 
 RNL_MODULE(.version = "1.0", .options = options,
     .n_options = sizeof(options) / sizeof(options[0]), .routes = routes,
     .n_routes = sizeof(routes) / sizeof(routes[0]), .configure = keeper_configure,
-    .start = keeper_start, .close = keeper_close, .free_data = keeper_free);
+    .start = keeper_start, .heartbeat = keeper_beat, .silent = keeper_silent,
+    .close = keeper_close, .free_data = keeper_free);
