@@ -293,7 +293,7 @@ static void call_moved(struct rnl_conn *conn)
 	for (size_t i = 0; i < listener->n_modules; i++) {
 		if (listener->modules[i].api->moved == NULL)
 			continue;
-		conn_do(conn, DOING_CLOSE, listener->modules[i].index);
+		conn_do(conn, DOING_MOVING, listener->modules[i].index);
 		listener->modules[i].api->moved(conn);
 	}
 	detach(conn);

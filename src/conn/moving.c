@@ -103,7 +103,7 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 		.opened_ds = conn->opened_ds,
 		.is_in_frame = conn->is_in_frame,
 		.peer = conn->peer };
-	size_t name_size;
+	size_t name_size, n_saved = 0;
 
 	if (!input_is_empty(&conn->in))
 		view = input_view(&conn->in);
@@ -115,9 +115,16 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 	put(&writer, listener->name, name_size);
 	put(&writer, view.bytes, view.len);
 	for (size_t i = 0; i < listener->n_modules; i++) {
-		if (!put_state(&writer, conn, listener->modules[i].api))
-			return 0;
+		const struct listener_module *module = &listener->modules[i];
+
+		conn_do(conn, DOING_MOVING, module->index);
+		if (!put_state(&writer, conn, module->api))
+			break;
+		n_saved++;
 	}
+	conn_do(conn, DOING_NOTHING, 0);
+	if (n_saved < listener->n_modules)
+		return 0;
 	head.size = (uint32_t)writer.len;
 	memcpy(message, &head, sizeof(head));
 	return writer.len;
@@ -174,7 +181,7 @@ static bool restore(struct rnl_conn *conn, struct reader *reader)
 
 		CHECK(state != NULL); /* the head says that both ends write alike */
 
-		conn_do(conn, DOING_OPEN, module->index);
+		conn_do(conn, DOING_MOVING, module->index);
 		if (module->api->restore(conn, state, len) != 0)
 			is_taken = false;
 	}

@@ -24,6 +24,7 @@ enum doing_what {
 	DOING_SILENT,
 	DOING_TIMER,
 	DOING_CLOSE,
+	DOING_MOVING,
 	DOING_DONE, /* of a job, with its connection or none */
 };
 
@@ -43,6 +44,7 @@ struct slowest {
 
 struct seat {
 	uint32_t generation; /* of its process; 0: the seat is free */
+	int32_t pid;         /* of the process; 0: not known yet */
 	uint64_t turned_ms;  /* the monotonic clock when the loop came round last; 0: not yet */
 	struct doing doing;
 	struct slowest slowest;

@@ -9,7 +9,7 @@
 
 void endpoint_set(struct endpoint *endpoint, const struct sockaddr_storage *addr)
 {
-	endpoint->is_ipv6 = addr->ss_family == AF_INET6;
+	*endpoint = (struct endpoint){ .is_ipv6 = addr->ss_family == AF_INET6 };
 	if (endpoint->is_ipv6) {
 		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 

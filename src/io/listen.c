@@ -57,10 +57,10 @@ static int open_bound(const struct sockaddr_storage *addr, socklen_t len,
 }
 
 enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
-    const struct socket_options *options, bool is_sharing, int *result)
+    const struct socket_options *options, int *result)
 {
 	socklen_t actual_len = sizeof(*addr);
-	int fd = open_bound(addr, len, options, is_sharing), saved_errno;
+	int fd = open_bound(addr, len, options, false), saved_errno;
 
 	if (fd < 0)
 		return STATUS_ERRNO;

@@ -27,11 +27,10 @@ struct socket_options {
  * The address is ours alone or STATUS_ERRNO with EADDRINUSE comes back, also
  * when another process would have shared it: the socket binds and listens
  * without SO_REUSEPORT, which the kernel grants to one process only, and takes
- * the option afterwards, so that the rest of the group may join it. With
- * is_sharing this is left out, for an address that overlaps one that we have.
+ * the option afterwards, so that the rest of the group may join it.
  */
 enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
-    const struct socket_options *options, bool is_sharing, int *fd) MUST_CHECK;
+    const struct socket_options *options, int *fd) MUST_CHECK;
 
 /*
  * Make a listening socket that another process has opened the first of a group. Sockets of this
@@ -39,7 +38,10 @@ enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
  */
 enum status listen_take_over(int fd, const struct socket_options *options) MUST_CHECK;
 
-/* Open another socket of the group at addr. It does not listen yet. */
+/*
+ * Open another socket of the group at addr, or one whose address overlaps it. It does not
+ * listen yet.
+ */
 enum status listen_join(const struct sockaddr_storage *addr, socklen_t len,
     const struct socket_options *options, int *fd) MUST_CHECK;
 

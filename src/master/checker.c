@@ -181,7 +181,10 @@ static void give_up(struct checker *checker, const char *fault)
 	checker->fault = fault;
 	checker->is_read = true;
 	ev_io_stop(checker->config.loop, &checker->io);
-	kill(checker->pid, SIGKILL);
+	/* Gone, its number may be somebody else's. */
+	if (!checker->is_over)
+		kill(checker->pid, SIGKILL);
+	finish_if_over(checker);
 }
 
 static void on_answer(struct ev_loop *loop, ev_io *io, int revents)
@@ -228,7 +231,6 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 	(void)loop;
 	(void)revents;
 	give_up(checker, "the check of the conf did not end within 30 s: does a module hang?");
-	finish_if_over(checker);
 }
 
 static void watch(struct checker *checker, int fd)

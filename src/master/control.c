@@ -252,10 +252,13 @@ static enum status admit(const struct session *session, json_t *object, const ch
 		    "there is no verb '%.60s'; send {\"verb\": \"help\"} for "
 		    "a list of them",
 		    name);
-	if ((*verb)->access > session->peer.access)
+	if ((*verb)->access > session->peer.access) {
+		log_warn("control: denied to uid %u, pid %d: %s",
+		    (unsigned int)session->peer.uid, (int)session->peer.pid, (*verb)->name);
 		return reason_set(why,
 		    "permission denied: '%s' is for root and the user that runs the master",
 		    (*verb)->name);
+	}
 	return request_check_keys(object, (*verb)->keys, why);
 }
 

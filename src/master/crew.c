@@ -59,6 +59,7 @@ struct slot {
 	uint64_t turned_ms; /* what the worker's stamp was at the last look */
 	uint32_t stale_ms;  /* it has stood still for */
 	bool is_aborted;    /* SIGABRT was sent */
+	bool is_leaving;    /* its worker accepts no more */
 };
 
 struct crew {
@@ -102,7 +103,8 @@ static bool is_stale(const struct slot *slot)
 /* Does its worker accept? */
 static bool is_serving(const struct slot *slot)
 {
-	return slot->crew->is_serving && slot->state == SLOT_READY && !is_stale(slot);
+	return slot->crew->is_serving && slot->state == SLOT_READY && !slot->is_leaving &&
+	       !is_stale(slot);
 }
 
 static bool is_lone(const struct slot *slot)
@@ -230,6 +232,14 @@ static void on_ready(struct process *process)
 	changed(crew);
 }
 
+static void on_leaving(struct process *process)
+{
+	struct slot *slot = container_of(process, struct slot, process);
+
+	slot->is_leaving = true;
+	arrange_adoption(slot->crew);
+}
+
 /* Did it crash so often that it is better left alone? */
 static void note_crash(struct slot *slot)
 {
@@ -275,7 +285,9 @@ static void on_end(struct process *process, int status)
 	changed(slot->crew);
 }
 
-static const struct process_events process_events = { .ready = on_ready, .end = on_end };
+static const struct process_events process_events = {
+	.ready = on_ready, .leaving = on_leaving, .end = on_end
+};
 
 static _Noreturn void become_worker(struct slot *slot, int channel)
 {
@@ -306,6 +318,11 @@ static void spawn(struct slot *slot)
 
 	if (pid == 0)
 		become_worker(slot, channel);
+	if (pid < 0 && !slot->was_ready && slot->n_failures + 1 >= FIRST_TRIES) {
+		slot->state = SLOT_FAILED;
+		changed(slot->crew);
+		return;
+	}
 	if (pid < 0) {
 		spawn_later(slot);
 		return;
@@ -314,6 +331,7 @@ static void spawn(struct slot *slot)
 	slot->turned_ms = 0;
 	slot->stale_ms = 0;
 	slot->is_aborted = false;
+	slot->is_leaving = false;
 	set_timer(slot, START_LIMIT_S);
 }
 
@@ -456,11 +474,10 @@ void crew_receive(struct crew *crew, unsigned int slot, int fd)
 		channel_send_fd(process->channel, CHANNEL_RECEIVE, 0, fd);
 }
 
-/* Nothing is started, adopted or watched any more. */
+/* Nothing is started or adopted any more. What still runs is watched. */
 static void begin_end(struct crew *crew)
 {
 	crew->is_stopping = true;
-	ev_timer_stop(crew->config.loop, &crew->watch);
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
 		struct slot *slot = &crew->slots[i];
 

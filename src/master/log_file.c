@@ -18,14 +18,13 @@ enum status log_file_open(const char *target, enum log_level level, enum log_for
 	return log_open(target, level, format, why);
 }
 
-void log_file_reopen(const char *target, const struct privileges *privileges)
+enum status log_file_reopen(
+    const char *target, const struct privileges *privileges, struct reason *why)
 {
-	struct reason why;
-
 	if (log_fd() < 0)
-		log_info("the log is no file: nothing to open anew");
-	else if (guard(target, privileges, &why) != STATUS_OK || log_reopen(&why) != STATUS_OK)
-		log_error("%s; lines go on to the old one", why.text);
-	else
-		log_info("log file opened anew");
+		return reason_set(why, "the log is no file: nothing to open anew");
+	if (guard(target, privileges, why) != STATUS_OK || log_reopen(why) != STATUS_OK)
+		return STATUS_INVALID;
+	log_info("log file opened anew");
+	return STATUS_OK;
 }

@@ -17,9 +17,10 @@ enum status log_file_open(const char *target, enum log_level level, enum log_for
     const struct privileges *privileges, struct reason *why) MUST_CHECK;
 
 /*
- * Open the file anew, and say so in it; on failure, say why in the old one. Workers have to be
- * told then: succession_pass_log().
+ * Open the file anew, and say so in it. Workers have to be told then:
+ * succession_pass_log(). STATUS_INVALID: *why; lines go on as before.
  */
-void log_file_reopen(const char *target, const struct privileges *privileges);
+enum status log_file_reopen(
+    const char *target, const struct privileges *privileges, struct reason *why) MUST_CHECK;
 
 #endif

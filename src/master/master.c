@@ -97,6 +97,9 @@ static enum status prepare_first(struct master *master, const struct settings *s
 	    guard_path(master->pid_file, "pid file", privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	master->control_socket = must_strdup(settings->control_socket);
+	if (master->control_socket != NULL &&
+	    guard_path(master->control_socket, "control socket", privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
 	master->control_group = must_strdup(settings->control_group);
 	return master->old.channel >= 0 ? STATUS_OK : take_all(master, why);
 }
@@ -137,11 +140,12 @@ static void on_failed(const struct reason *why, void *arg)
 	}
 	if (master->phase != PHASE_SERVING)
 		return;
+	/* Who reads the log that is in force has to find the reason there. */
+	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
+		log_error("the log stays where it is: %s", log_why.text);
 	log_error("reload failed, generation %u goes on: %s", current->number, why->text);
 	notify_status("reload failed, generation %u goes on: %s", current->number, why->text);
 	notify_ready();
-	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
-		log_error("the log stays where it is: %s", log_why.text);
 }
 
 /* Another binary is ready: it may not serve before the old one has let go of the pid file. */
@@ -158,7 +162,7 @@ static void on_ready(void *arg)
 		succession_commit(master->succession);
 }
 
-/* Let each worker of the old master hand its connections over. */
+/* Let each worker of the old master hand its connections over to this generation. */
 static void relieve_old(struct master *master)
 {
 	int channel = master->old.channel;
@@ -176,10 +180,6 @@ static void relieve_old(struct master *master)
 		close(pair[0]);
 		close(pair[1]);
 	}
-	channel_send(channel, CHANNEL_NEW_SERVES, 0);
-	ev_io_stop(master->loop, &master->old_io);
-	close(channel);
-	master->old.channel = -1;
 }
 
 static void on_serving(void *arg)
@@ -191,14 +191,19 @@ static void on_serving(void *arg)
 	notify_status(
 	    "generation %u serves with %u worker%s", current->number, n, n == 1 ? "" : "s");
 	notify_ready();
+	if (master->old.channel >= 0)
+		relieve_old(master);
 	if (master->phase != PHASE_STARTING) {
 		log_info("reload: generation %u serves with %u worker%s", current->number, n,
 		    n == 1 ? "" : "s");
 		return;
 	}
 	master->phase = PHASE_SERVING;
-	if (master->old.channel >= 0)
-		relieve_old(master);
+	master->has_served = true;
+	if (master->old.channel >= 0) {
+		channel_send(master->old.channel, CHANNEL_NEW_SERVES, 0);
+		ev_io_start(master->loop, &master->old_io);
+	}
 	log_info("ready: %u worker%s", n, n == 1 ? "" : "s");
 	detach_ready();
 }
@@ -229,6 +234,10 @@ static void on_old(struct ev_loop *loop, ev_io *io, int revents)
 	case CHANNEL_NOTHING:
 		return;
 	case CHANNEL_MESSAGE:
+		if (passed >= 0)
+			close(passed);
+		if (message.type != CHANNEL_OLD_LEFT || master->has_served)
+			return;
 		ev_io_stop(loop, io);
 		take_over(master);
 		return;
@@ -238,6 +247,11 @@ static void on_old(struct ev_loop *loop, ev_io *io, int revents)
 	ev_io_stop(loop, io);
 	close(master->old.channel);
 	master->old.channel = -1;
+	if (master->has_served) {
+		if (master->phase >= PHASE_LEAVING)
+			master_end_if_empty(master);
+		return;
+	}
 	if (succession_is_ready(master->succession))
 		take_over(master);
 	else if (master->log != NULL && take_all(master, &why) != STATUS_OK)
@@ -266,6 +280,7 @@ static void forget(void *arg)
 	control_forget(master->control);
 	notify_watchdog_stop(master->loop);
 	upgrade_forget(master->upgrade);
+	upgrade_forget(master->next);
 	succession_forget(master->succession);
 	detach_forget();
 	if (master->old.channel >= 0)
@@ -359,13 +374,14 @@ static void serve(struct master *master)
 	succession_reload(master->succession, NULL, NULL);
 	ev_run(master->loop, 0);
 	/* After an upgrade they are the other master's. */
-	if (master->log != NULL && master->sockets != NULL)
+	if (master->has_served && master->sockets != NULL)
 		pages_log(&master->pages);
 	succession_destroy(&master->succession);
 }
 
 static void release(struct master *master)
 {
+	upgrade_cancel(&master->next);
 	activation_close();
 	sockets_destroy(&master->sockets);
 	pages_close(&master->pages);
@@ -395,7 +411,7 @@ int master_run(const struct master_options *options)
 	notify_init();
 	if (set_up(&master)) {
 		serve(&master);
-		if (master.log != NULL)
+		if (master.has_served)
 			log_info("stopped");
 	} else {
 		master.exit_status = 1;

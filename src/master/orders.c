@@ -8,12 +8,27 @@
 #include "base/log.h"
 #include "master/log_file.h"
 #include "master/notify.h"
+#include "master/pid_file.h"
 #include "master/state.h"
+#include "worker/channel.h"
 
+/* What a master has left that is still draining when the one after it is upgraded, too. */
+#define HURRY_MS 1000
+
+/* Whoever waits for the end of this master waits for that of the one before, too. */
 void master_end_if_empty(struct master *master)
 {
-	if (succession_is_empty(master->succession))
+	bool has_old = master->has_served && master->old.channel >= 0;
+
+	if (succession_is_empty(master->succession) && !has_old)
 		ev_break(master->loop, EVBREAK_ALL);
+}
+
+/* One that still drains after an upgrade. */
+static void tell_old(struct master *master, enum channel_type type, uint32_t arg)
+{
+	if (master->old.channel >= 0 && master->has_served)
+		channel_send(master->old.channel, type, arg);
 }
 
 static void stop(struct master *master, uint32_t limit_ms)
@@ -21,6 +36,7 @@ static void stop(struct master *master, uint32_t limit_ms)
 	master->phase = PHASE_STOPPING;
 	notify_stopping();
 	upgrade_cancel(&master->upgrade);
+	tell_old(master, CHANNEL_STOP, limit_ms);
 	succession_stop(master->succession, limit_ms);
 	master_end_if_empty(master);
 }
@@ -32,6 +48,7 @@ void order_fast_stop(struct master *master)
 	master->phase = PHASE_STOPPING_NOW;
 	notify_stopping();
 	upgrade_cancel(&master->upgrade);
+	tell_old(master, CHANNEL_STOP_NOW, 0);
 	succession_stop_now(master->succession);
 	master_end_if_empty(master);
 }
@@ -67,14 +84,18 @@ void order_reload(struct master *master, succession_done_f *done, void *arg)
 }
 
 /* Before the first generation serves, the file is new anyway. */
-void order_reopen(struct master *master)
+enum status order_reopen(struct master *master, struct reason *why)
 {
 	const struct generation *current = succession_current(master->succession);
 
 	if (current == NULL)
-		return;
-	log_file_reopen(master->log, &current->privileges);
+		return STATUS_OK;
+	if (log_file_reopen(master->log, &current->privileges, why) != STATUS_OK) {
+		log_error("%s; lines go on as before", why->text);
+		return STATUS_INVALID;
+	}
 	succession_pass_log(master->succession);
+	return STATUS_OK;
 }
 
 void order_resize(struct master *master, int by)
@@ -91,19 +112,58 @@ static void leave(void *arg)
 	master->pid_fd = -1;
 }
 
+/* The new master's conf may have another pid file, or none: then nobody holds this one. */
+static void drop_pid_file(struct master *master)
+{
+	struct reason why;
+
+	if (master->pid_file != NULL && master_take_pid_file(master, &why) == STATUS_OK)
+		pid_file_remove(master->pid_file, master->pid_fd);
+	master->pid_fd = -1;
+}
+
 static void on_upgraded(const int ends[], unsigned int n, void *arg)
 {
 	struct master *master = arg;
 
+	master->next = master->upgrade;
 	master->upgrade = NULL;
 	master->phase = PHASE_LEAVING;
+	/* No more than two masters drain. */
+	tell_old(master, CHANNEL_DRAIN, HURRY_MS);
 	notify_watchdog_stop(master->loop);
 	if (master->upgrading != NULL)
 		control_answer(master->upgrading, NULL);
 	master->upgrading = NULL;
+	drop_pid_file(master);
 	succession_drain(master->succession, ends, n);
 	sockets_destroy(&master->sockets);
 	master_end_if_empty(master);
+}
+
+/* The new master has another generation. */
+static void on_hand_over(unsigned int slot, int fd, void *arg)
+{
+	struct master *master = arg;
+
+	succession_hand_over(master->succession, slot, fd);
+}
+
+static void on_hurry(uint32_t limit_ms, void *arg)
+{
+	struct master *master = arg;
+
+	succession_hurry(master->succession, limit_ms);
+}
+
+static void on_stop(uint32_t limit_ms, void *arg)
+{
+	stop(arg, limit_ms);
+}
+
+static void on_stop_now(void *arg)
+{
+	order_fast_stop(arg);
 }
 
 static void on_not_upgraded(const struct reason *why, void *arg)
@@ -112,6 +172,7 @@ static void on_not_upgraded(const struct reason *why, void *arg)
 	struct reason pid_why = { "" };
 
 	master->upgrade = NULL;
+	succession_freeze(master->succession, false);
 	log_error("upgrade failed, pid %d goes on: %s", (int)getpid(), why->text);
 	if (master->pid_fd < 0 && master_take_pid_file(master, &pid_why) != STATUS_OK)
 		log_error("%s", pid_why.text);
@@ -135,6 +196,10 @@ static enum status begin_upgrade(struct master *master, struct reason *why)
 		.sockets = master->sockets,
 		.leave = leave,
 		.done = on_upgraded,
+		.hand_over = on_hand_over,
+		.hurry = on_hurry,
+		.stop = on_stop,
+		.stop_now = on_stop_now,
 		.failed = on_not_upgraded,
 		.arg = master,
 	};
@@ -145,6 +210,7 @@ static enum status begin_upgrade(struct master *master, struct reason *why)
 	config.generation = current->number;
 	config.n_slots = current->settings->workers;
 	master->upgrade = upgrade_start(&config, why);
+	succession_freeze(master->succession, master->upgrade != NULL);
 	return master->upgrade != NULL ? STATUS_OK : STATUS_INVALID;
 }
 

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -72,6 +74,23 @@ enum status pages_adopt(struct pages *pages, int fd)
 	return STATUS_OK;
 }
 
+/* Nobody's generation: somebody adds up what the seat has counted. */
+#define CLEARING UINT32_MAX
+
+/* The one that changes the generation has it to itself. */
+static void reclaim(struct pages *pages, unsigned int slot, struct seat *seat)
+{
+	uint32_t generation = __atomic_load_n(&seat->generation, __ATOMIC_ACQUIRE);
+	int32_t pid = __atomic_load_n(&seat->pid, __ATOMIC_RELAXED);
+
+	if (generation == 0 || generation == CLEARING || pid == 0 || kill(pid, 0) == 0 ||
+	    errno != ESRCH)
+		return;
+	if (__atomic_compare_exchange_n(&seat->generation, &generation, CLEARING, false,
+		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		pages_leave_seat(pages, slot, seat);
+}
+
 /* In an upgrade two masters look for seats. */
 struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t generation)
 {
@@ -80,6 +99,7 @@ struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t ge
 		uint32_t nobody = 0;
 
 		pages->list[slot].is_used = true;
+		reclaim(pages, slot, seat);
 		if (__atomic_compare_exchange_n(&seat->generation, &nobody, generation, false,
 			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return seat;

@@ -23,7 +23,10 @@ enum status pages_open(struct pages *pages) MUST_CHECK;
  */
 enum status pages_adopt(struct pages *pages, int fd) MUST_CHECK;
 
-/* Take a seat for a new process of a generation; NULL: all seats of the slot are taken. */
+/*
+ * Take a seat for a new process of a generation; NULL: all seats of the slot are taken. Seats of
+ * processes that are gone are given back before: a master that died could not do it.
+ */
 struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t generation);
 
 /*

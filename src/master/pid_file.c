@@ -95,6 +95,7 @@ enum status pid_file_holder(const char *path, pid_t *pid, struct reason *why)
 
 void pid_file_remove(const char *path, int fd)
 {
-	unlink(path);
+	if (is_same_file(path, fd))
+		unlink(path);
 	close(fd);
 }

@@ -38,6 +38,8 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 			close(passed);
 		if (message.type == CHANNEL_READY)
 			process->events->ready(process);
+		else if (message.type == CHANNEL_LEAVING)
+			process->events->leaving(process);
 		break;
 	}
 }
@@ -62,6 +64,7 @@ static void log_doing(const struct process *process)
 		[DOING_SILENT] = "in its silent hook",
 		[DOING_TIMER] = "in a timer of it",
 		[DOING_CLOSE] = "in its close hook",
+		[DOING_MOVING] = "in its save, moved or restore hook",
 		[DOING_DONE] = "in the done function of a job",
 	};
 	const struct doing *doing = &process->seat->doing;
@@ -170,6 +173,7 @@ pid_t process_fork(struct process *process, uint32_t generation, int *channel)
 		return -1;
 	}
 	process->pid = pid;
+	__atomic_store_n(&process->seat->pid, (int32_t)pid, __ATOMIC_RELAXED);
 	process->channel = ends[0];
 	watch(process);
 	return pid;

@@ -18,6 +18,8 @@ struct process;
 struct process_events {
 	/* It can serve. */
 	void (*ready)(struct process *process);
+	/* It accepts no more, and will end. */
+	void (*leaving)(struct process *process);
 	/* It is gone; status as from waitpid(2). Its seat and channel are given back. */
 	void (*end)(struct process *process, int status);
 };

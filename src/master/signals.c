@@ -10,6 +10,14 @@ static void reload(struct master *master)
 	order_reload(master, NULL, NULL);
 }
 
+static void reopen(struct master *master)
+{
+	struct reason why;
+
+	/* Why it failed stands in the log already. */
+	(void)!order_reopen(master, &why);
+}
+
 static void upgrade(struct master *master)
 {
 	order_upgrade(master, NULL);
@@ -43,7 +51,7 @@ static const struct row *all_rows(size_t *n)
 		{ SIGINT, "INT: stop at once", order_fast_stop },
 		{ SIGQUIT, "QUIT: stop when all connections are closed", order_quit },
 		{ SIGHUP, "HUP: reload", reload },
-		{ SIGUSR1, "USR1: open the log file anew", order_reopen },
+		{ SIGUSR1, "USR1: open the log file anew", reopen },
 		{ SIGUSR2, "USR2: upgrade", upgrade },
 		{ SIGTTIN, "TTIN: a worker more", add_worker },
 		{ SIGTTOU, "TTOU: a worker less", remove_worker },

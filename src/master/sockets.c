@@ -145,26 +145,6 @@ static enum status take_first(struct group *group, int fd, const struct socket_o
 	return listen_take_over(fd, options);
 }
 
-/* The first socket of a new group. */
-static enum status open_first(struct sockets *sockets, struct group *group, const char *address,
-    const struct socket_options *options)
-{
-	enum status status = address_parse(address, &group->addr, &group->len);
-	bool is_sharing;
-	int inherited;
-
-	if (status != STATUS_OK)
-		return status;
-	inherited = activation_take(&group->addr);
-	if (inherited >= 0)
-		return take_first(group, inherited, options);
-	is_sharing = has_port(sockets, &group->addr);
-	status = listen_open(&group->addr, group->len, options, is_sharing, &group->fds[0]);
-	if (status == STATUS_OK)
-		group->n_fds = group->n_active = 1;
-	return status;
-}
-
 static enum status grow(
     struct group *group, const struct socket_options *options, unsigned int n)
 {
@@ -177,6 +157,27 @@ static enum status grow(
 		group->n_fds++;
 	}
 	return STATUS_OK;
+}
+
+/* The first socket of a new group. */
+static enum status open_first(struct sockets *sockets, struct group *group, const char *address,
+    const struct socket_options *options)
+{
+	enum status status = address_parse(address, &group->addr, &group->len);
+	int inherited;
+
+	if (status != STATUS_OK)
+		return status;
+	inherited = activation_take(&group->addr);
+	if (inherited >= 0)
+		return take_first(group, inherited, options);
+	/* The kernel would prefer the more exact of two addresses at once: it has to wait. */
+	if (has_port(sockets, &group->addr))
+		return grow(group, options, 1);
+	status = listen_open(&group->addr, group->len, options, &group->fds[0]);
+	if (status == STATUS_OK)
+		group->n_fds = group->n_active = 1;
+	return status;
 }
 
 /* What an operator can do about errno. */
@@ -349,7 +350,8 @@ void sockets_retain(struct sockets *sockets, const struct settings *settings)
 		if (group->is_claimed) {
 			group_cut(group, group->n_active);
 		} else {
-			log_info("listening on %s no more", group->key);
+			if (group->n_active > 0)
+				log_info("listening on %s no more", group->key);
 			group_destroy(group);
 		}
 	}

@@ -6,6 +6,7 @@
 #define RUNNEL_MASTER_STATE_H
 
 #include <ev.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/log.h"
@@ -36,6 +37,7 @@ struct master {
 	struct sockets *sockets;
 	struct succession *succession;
 	struct upgrade *upgrade; /* another binary is being started; NULL: none */
+	struct upgrade *next;    /* it serves, and this one is leaving; NULL: it is not */
 	struct inheritance old;  /* this is the other binary; old.channel -1: it is not */
 	ev_io old_io;            /* on its channel */
 	char *pid_file;          /* of the first conf; NULL: none; owned */
@@ -50,6 +52,7 @@ struct master {
 	enum log_format log_format;
 	ev_signal signals[MASTER_MAX_SIGNALS];
 	enum phase phase;
+	bool has_served;
 	int exit_status;
 };
 
@@ -68,8 +71,8 @@ void order_fast_stop(struct master *master);
 /* orders.c: done as succession_reload() calls it, also when it cannot be done now. */
 void order_reload(struct master *master, succession_done_f *done, void *arg);
 
-/* orders.c: the log file anew, in all processes. */
-void order_reopen(struct master *master);
+/* orders.c: the log file anew; all workers are told. Logged when it cannot be done. */
+enum status order_reopen(struct master *master, struct reason *why);
 
 /* orders.c: so many workers more, or less. */
 void order_resize(struct master *master, int by);

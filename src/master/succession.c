@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -39,9 +41,12 @@ struct succession {
 	struct link ending;         /* earlier ones, and those that failed; oldest first */
 	char *previous_text; /* the conf of the one before; NULL: none, or it is used up */
 	uint32_t last_number;
-	bool is_ready; /* next is, and waits to be committed */
-	bool is_again; /* begin anew when this attempt is over */
-	bool is_over;  /* no generation is made any more */
+	struct reason outcome; /* of the last attempt */
+	bool is_going_back; /* next has the conf of the one before, which is the last resort */
+	bool is_ready;      /* next is, and waits to be committed */
+	bool is_again;      /* begin anew when this attempt is over */
+	bool is_frozen;     /* an upgrade runs: the generation that serves stays */
+	bool is_over;       /* no generation is made any more */
 	struct link waiters, later_waiters;
 };
 
@@ -73,6 +78,29 @@ bool succession_is_ready(const struct succession *succession)
 const struct generation *succession_current(const struct succession *succession)
 {
 	return succession->current;
+}
+
+const struct generation *succession_ending(
+    const struct succession *succession, unsigned int index)
+{
+	struct link *link;
+
+	list_foreach(link, &succession->ending) {
+		if (index-- == 0)
+			return container_of(link, struct generation, link);
+	}
+	return NULL;
+}
+
+const char *succession_outcome(const struct succession *succession)
+{
+	return succession->outcome.text;
+}
+
+static void note(struct succession *succession, const char *what, const char *why)
+{
+	reason_set(&succession->outcome, "generation %" PRIu32 " %s%s%s",
+	    succession->last_number, what, why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
 static void add_waiter(struct link *list, succession_done_f *done, void *arg)
@@ -139,8 +167,10 @@ static void fail(struct succession *succession, const struct reason *why)
 {
 	struct generation *next = succession->next;
 
+	note(succession, "failed", why->text);
 	succession->next = NULL;
 	succession->is_ready = false;
+	succession->is_going_back = false;
 	if (next != NULL && next->crew != NULL) {
 		list_append(&succession->ending, &next->link);
 		end_now(succession, next);
@@ -222,6 +252,9 @@ static void in_checker(void *arg)
 {
 	const struct succession *succession = arg;
 
+	/* Whatever keeps the checker does not keep the ports, nor does it outlive the master. */
+	sockets_close_others(succession->config.sockets, NULL, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	succession->config.in_child(succession->config.arg);
 }
 
@@ -262,7 +295,8 @@ void succession_resize(struct succession *succession, int by)
 	const struct generation *current = succession->current;
 	int n;
 
-	if (current == NULL || succession->is_over || succession_is_busy(succession)) {
+	if (current == NULL || succession->is_over || succession->is_frozen ||
+	    succession_is_busy(succession)) {
 		log_warn("the number of workers stays: another change is not done yet");
 		return;
 	}
@@ -312,15 +346,24 @@ static void hand_over(
 	set_end(succession, from, limit_ms / 1000.);
 }
 
-static void hurry(struct succession *succession, struct generation *generation)
+static void hurry(
+    struct succession *succession, struct generation *generation, uint32_t limit_ms)
 {
 	if (generation->is_hurried)
 		return;
 	log_warn(
 	    "generation %" PRIu32 " has to end: too many are draining", generation->number);
 	generation->is_hurried = true;
-	crew_drain(generation->crew, HURRY_MS);
-	set_end(succession, generation, HURRY_MS / 1000.);
+	crew_drain(generation->crew, limit_ms);
+	set_end(succession, generation, limit_ms / 1000.);
+}
+
+void succession_hurry(struct succession *succession, uint32_t limit_ms)
+{
+	struct link *link;
+
+	list_foreach(link, &succession->ending)
+		hurry(succession, container_of(link, struct generation, link), limit_ms);
 }
 
 /* When generations follow each other faster than connections go, the oldest have to hurry. */
@@ -334,7 +377,7 @@ static void cap_draining(struct succession *succession)
 	list_foreach(link, &succession->ending) {
 		if (n-- <= MAX_DRAINING)
 			break;
-		hurry(succession, container_of(link, struct generation, link));
+		hurry(succession, container_of(link, struct generation, link), HURRY_MS);
 	}
 }
 
@@ -342,6 +385,7 @@ void succession_commit(struct succession *succession)
 {
 	const struct succession_config *config = &succession->config;
 	struct generation *next = succession->next, *before = succession->current;
+	bool was_going_back;
 	struct reason why = { "" };
 
 	if (sockets_activate(config->sockets, next->settings, &why) != STATUS_OK) {
@@ -350,12 +394,18 @@ void succession_commit(struct succession *succession)
 	}
 	crew_serve(next->crew);
 	next->since_ms = clock_ms();
+	was_going_back = succession->is_going_back;
+	note(succession,
+	    succession->is_going_back ? "serves, with the conf of an earlier one" : "serves",
+	    NULL);
+	succession->is_going_back = false;
 	succession->current = next;
 	succession->next = NULL;
 	succession->is_ready = false;
 	if (before != NULL) {
 		free(succession->previous_text);
-		succession->previous_text = must_strdup(before->conf_text);
+		succession->previous_text =
+		    was_going_back ? NULL : must_strdup(before->conf_text);
 		hand_over(succession, before, next);
 		cap_draining(succession);
 	}
@@ -370,13 +420,14 @@ static void consider_rollback(struct succession *succession)
 	const struct generation *current = succession->current;
 	char *text = succession->previous_text;
 
-	if (text == NULL || crew_n_broken(current->crew) == 0 ||
+	if (text == NULL || succession->is_frozen || crew_n_broken(current->crew) == 0 ||
 	    succession_is_busy(succession) || clock_ms() - current->since_ms > FRESH_MS)
 		return;
 	log_error("generation %" PRIu32
 		  ": its workers crash: going back to the conf of the one before",
 	    current->number);
 	succession->previous_text = NULL;
+	succession->is_going_back = true;
 	start_next(succession, text, 0);
 }
 
@@ -384,7 +435,7 @@ static void review_next(struct succession *succession)
 {
 	const struct generation *next = succession->next;
 	static const struct reason why = {
-		"the start failed: a worker cannot run; its reason is above or in the log"
+		"the start failed: a worker cannot run; the log says why"
 	};
 
 	if (crew_n_failed(next->crew) > 0) {
@@ -478,6 +529,24 @@ void succession_drain(struct succession *succession, const int ends[], unsigned 
 	set_end(succession, current, limit_ms / 1000.);
 }
 
+void succession_freeze(struct succession *succession, bool is_frozen)
+{
+	succession->is_frozen = is_frozen;
+}
+
+void succession_hand_over(struct succession *succession, unsigned int slot, int fd)
+{
+	struct link *link;
+
+	list_foreach(link, &succession->ending) {
+		const struct generation *generation =
+		    container_of(link, struct generation, link);
+
+		if (generation->since_ms != 0 && slot < generation->settings->workers)
+			crew_hand_over(generation->crew, slot, fd);
+	}
+}
+
 void succession_receive(struct succession *succession, unsigned int slot, int fd)
 {
 	const struct generation *current = succession->current;
@@ -546,6 +615,7 @@ void succession_log_status(const struct succession *succession)
 		log_info("status: generation %" PRIu32 ", %u of %" PRIu32 " workers ready%s",
 		    current->number, crew_n_ready(current->crew), current->settings->workers,
 		    n_broken > 0 ? ", degraded" : "");
+		log_info("status: last change: %s", succession->outcome.text);
 		crew_log_status(current->crew);
 	}
 	list_foreach(link, &succession->ending) {

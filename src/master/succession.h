@@ -71,11 +71,30 @@ bool succession_is_ready(const struct succession *succession);
 /* The generation that serves; NULL: none yet. */
 const struct generation *succession_current(const struct succession *succession);
 
+/* The generations that end, oldest first; NULL: there are not so many. */
+const struct generation *succession_ending(
+    const struct succession *succession, unsigned int index);
+
+/* What became of the last attempt, for people. */
+const char *succession_outcome(const struct succession *succession);
+
 /*
  * Another master serves: let all connections go within the time that the conf gives. ends[]:
  * descriptors to hand connections over on, by slot; -1: none. They stay the caller's too.
  */
 void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends);
+
+/* While an upgrade runs no generation takes the place of the one that serves. */
+void succession_freeze(struct succession *succession, bool is_frozen);
+
+/*
+ * After succession_drain(): a descriptor to hand connections of a slot over on from now on. It
+ * stays the caller's.
+ */
+void succession_hand_over(struct succession *succession, unsigned int slot, int fd);
+
+/* Generations that drain have so long left. */
+void succession_hurry(struct succession *succession, uint32_t limit_ms);
 
 /* A descriptor on which connections of another master's worker come. It stays the caller's. */
 void succession_receive(struct succession *succession, unsigned int slot, int fd);

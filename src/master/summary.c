@@ -22,28 +22,56 @@ static json_t *counters_of(const struct counters *counters)
 	return object;
 }
 
-static json_t *worker_of(const struct summary *summary, unsigned int slot)
+/* What a slot has counted is told with the generation that serves. */
+static json_t *worker_of(const struct generation *generation, unsigned int slot)
 {
 	struct crew_view view;
-	struct counters sum;
 
-	crew_view(summary->generation->crew, slot, &view);
-	pages_sum(summary->pages, slot, &sum);
-	return json_pack("{si ss si sI sI sb so}", "slot", (int)slot, "state", view.state,
-	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
-	    (json_int_t)view.n_open, "degraded", (int)view.is_broken, "counters",
-	    counters_of(&sum));
+	crew_view(generation->crew, slot, &view);
+	return json_pack("{si ss si sI sI sb}", "slot", (int)slot, "state", view.state, "pid",
+	    (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
+	    (json_int_t)view.n_open, "degraded", (int)view.is_broken);
+}
+
+static json_t *workers_of(const struct generation *generation, const struct pages *pages)
+{
+	json_t *workers = json_array();
+
+	for (unsigned int i = 0; generation != NULL && i < generation->settings->workers; i++) {
+		json_t *worker = worker_of(generation, i);
+		struct counters sum;
+
+		if (pages != NULL) {
+			pages_sum(pages, i, &sum);
+			json_object_set_new(worker, "counters", counters_of(&sum));
+		}
+		json_array_append_new(workers, worker);
+	}
+	return workers;
+}
+
+static json_t *ending_of(const struct succession *succession)
+{
+	const struct generation *generation;
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; (generation = succession_ending(succession, i)) != NULL &&
+				 generation->crew != NULL;
+	     i++)
+		json_array_append_new(
+		    list, json_pack("{sI so}", "generation", (json_int_t)generation->number,
+			      "workers", workers_of(generation, NULL)));
+	return list;
 }
 
 json_t *summary_to_json(const struct summary *summary)
 {
-	const struct generation *generation = summary->generation;
-	json_t *workers = json_array();
+	const struct generation *generation = succession_current(summary->succession);
 
-	for (unsigned int i = 0; generation != NULL && i < generation->settings->workers; i++)
-		json_array_append_new(workers, worker_of(summary, i));
-	return json_pack("{ss si ss so sI sI so}", "version", PACKAGE_VERSION, "pid",
+	return json_pack("{ss si ss so sI sI so so so}", "version", PACKAGE_VERSION, "pid",
 	    (int)getpid(), "state", summary->phase, "conf", control_text(summary->conf_path),
 	    "uptime_ms", (json_int_t)summary->up_ms, "generation",
-	    generation != NULL ? (json_int_t)generation->number : 0, "workers", workers);
+	    generation != NULL ? (json_int_t)generation->number : 0, "last_change",
+	    control_text(succession_outcome(summary->succession)), "workers",
+	    workers_of(generation, summary->pages), "ending", ending_of(summary->succession));
 }

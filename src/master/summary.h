@@ -8,15 +8,15 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "master/generation.h"
 #include "master/pages.h"
+#include "master/succession.h"
 
 /* All borrowed. */
 struct summary {
 	const char *phase; /* starting, serving, leaving or stopping */
 	const char *conf_path;
 	uint64_t up_ms;
-	const struct generation *generation; /* that serves; NULL: none */
+	const struct succession *succession;
 	const struct pages *pages;
 };
 

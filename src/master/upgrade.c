@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -32,9 +33,11 @@ struct upgrade {
 	ev_io voice; /* its standard error */
 	ev_child child;
 	ev_timer limit;
-	int *ends;      /* by slot; -1: none */
-	char said[256]; /* its last line */
+	int *ends;              /* by slot; -1: none */
+	char said[256];         /* its last line */
+	struct log_cap sayings; /* lines of it in our log */
 	bool is_late;
+	bool is_done; /* it serves */
 };
 
 static void stop_watching(struct upgrade *upgrade)
@@ -75,14 +78,43 @@ static void keep_end(struct upgrade *upgrade, uint32_t slot, int fd)
 		upgrade->ends[slot] = fd;
 }
 
+/* What it says on the channel is all that matters now. */
 static void finish(struct upgrade *upgrade)
 {
 	const struct upgrade_config *config = &upgrade->config;
 
 	log_info("upgrade: pid %d serves", (int)upgrade->pid);
 	notify_hand_over(upgrade->pid);
+	upgrade->is_done = true;
+	ev_io_stop(config->loop, &upgrade->voice);
+	ev_child_stop(config->loop, &upgrade->child);
+	ev_timer_stop(config->loop, &upgrade->limit);
 	config->done(upgrade->ends, config->n_slots, config->arg);
-	upgrade_destroy(upgrade);
+}
+
+static void obey(struct upgrade *upgrade, const struct channel_message *message, int passed)
+{
+	const struct upgrade_config *config = &upgrade->config;
+
+	if (message->type == CHANNEL_HAND_OVER && upgrade->is_done) {
+		if (passed < 0)
+			return;
+		config->hand_over(message->arg, passed, config->arg);
+		close(passed);
+	} else if (message->type == CHANNEL_HAND_OVER) {
+		keep_end(upgrade, message->arg, passed);
+	} else if (message->type == CHANNEL_NEW_READY && !upgrade->is_done) {
+		config->leave(config->arg);
+		channel_send(upgrade->channel.fd, CHANNEL_OLD_LEFT, 0);
+	} else if (message->type == CHANNEL_NEW_SERVES && !upgrade->is_done) {
+		finish(upgrade);
+	} else if (message->type == CHANNEL_DRAIN && upgrade->is_done) {
+		config->hurry(message->arg, config->arg);
+	} else if (message->type == CHANNEL_STOP && upgrade->is_done) {
+		config->stop(message->arg, config->arg);
+	} else if (message->type == CHANNEL_STOP_NOW && upgrade->is_done) {
+		config->stop_now(config->arg);
+	}
 }
 
 static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
@@ -99,15 +131,8 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 		ev_io_stop(loop, io);
 		return;
 	case CHANNEL_MESSAGE:
-		break;
-	}
-	if (message.type == CHANNEL_HAND_OVER) {
-		keep_end(upgrade, message.arg, passed);
-	} else if (message.type == CHANNEL_NEW_READY) {
-		upgrade->config.leave(upgrade->config.arg);
-		channel_send(io->fd, CHANNEL_OLD_LEFT, 0);
-	} else if (message.type == CHANNEL_NEW_SERVES) {
-		finish(upgrade);
+		obey(upgrade, &message, passed);
+		return;
 	}
 }
 
@@ -115,7 +140,7 @@ static void on_channel(struct ev_loop *loop, ev_io *io, int revents)
 static void on_voice(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct upgrade *upgrade = container_of(io, struct upgrade, voice);
-	char text[2048], *rest = text, *line;
+	char text[2048], rest_text[LOG_REST_SIZE], *rest = text, *line;
 	ssize_t n = read(io->fd, text, sizeof(text) - 1);
 
 	(void)revents;
@@ -127,7 +152,9 @@ static void on_voice(struct ev_loop *loop, ev_io *io, int revents)
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (*line == '\0')
 			continue;
-		log_warn("upgrade: pid %d says: %s", (int)upgrade->pid, line);
+		if (log_cap_allows(&upgrade->sayings, clock_ms(), rest_text))
+			log_warn(
+			    "upgrade: pid %d says: %s%s", (int)upgrade->pid, line, rest_text);
 		snprintf(upgrade->said, sizeof(upgrade->said), "%.*s",
 		    (int)sizeof(upgrade->said) - 1, line);
 	}
@@ -212,7 +239,8 @@ static _Noreturn void become_new(const struct upgrade_config *config, int channe
 		notify_export();
 		execute(config);
 	}
-	log_error("upgrade: cannot execute %s: %s", config->program, strerror(errno));
+	/* The old master hears it, and logs it. */
+	dprintf(voice, "cannot execute %s: %s\n", config->program, strerror(errno));
 	_exit(127);
 }
 
@@ -297,7 +325,8 @@ void upgrade_cancel(struct upgrade **upgrade)
 {
 	if (*upgrade == NULL)
 		return;
-	kill((*upgrade)->pid, SIGTERM);
+	if (!(*upgrade)->is_done)
+		kill((*upgrade)->pid, SIGKILL);
 	upgrade_destroy(*upgrade);
 	*upgrade = NULL;
 }

@@ -63,8 +63,12 @@ static void upgrade(struct control_request *request, void *arg)
 
 static void reopen(struct control_request *request, void *arg)
 {
-	order_reopen(arg);
-	control_answer(request, NULL);
+	struct reason why;
+
+	if (order_reopen(arg, &why) == STATUS_OK)
+		control_answer(request, NULL);
+	else
+		control_fail(request, "%s", why.text);
 }
 
 static void tell_status(struct control_request *request, void *arg)
@@ -81,7 +85,7 @@ static void tell_status(struct control_request *request, void *arg)
 		.phase = phases[master->phase],
 		.conf_path = master->conf_path,
 		.up_ms = clock_ms() - master->started_ms,
-		.generation = succession_current(master->succession),
+		.succession = master->succession,
 		.pages = &master->pages,
 	};
 

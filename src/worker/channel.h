@@ -13,6 +13,7 @@
 
 enum channel_type {
 	CHANNEL_READY = 1, /* worker: all is loaded and started; it waits for SERVE */
+	CHANNEL_LEAVING,   /* worker: somebody told it to end; it accepts no more */
 	CHANNEL_SERVE,     /* master: accept connections */
 	CHANNEL_STOP, /* master: close gracefully and exit; arg: within so many ms, 0: no limit */
 	CHANNEL_STOP_NOW, /* master: close at once and exit */
@@ -28,7 +29,7 @@ enum channel_type {
 	/* Between an old and a new master, in an upgrade. */
 	CHANNEL_NEW_READY,  /* new: its workers are ready */
 	CHANNEL_OLD_LEFT,   /* old: it has let go of what only one can have */
-	CHANNEL_NEW_SERVES, /* new: the old one can go */
+	CHANNEL_NEW_SERVES, /* new: the old one can go; it is told DRAIN, STOP, STOP_NOW then */
 };
 
 struct channel_message {

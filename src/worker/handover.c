@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <ev.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,8 +18,12 @@
 /* Connections in one turn of the loop, so that those that stay are served meanwhile. */
 #define BUDGET 64
 
+/* A rest when descriptors are short. */
+#define PAUSE_S 0.05
+
 struct handover {
-	ev_io io; /* readable: offers; writable: the other worker takes more */
+	ev_timer pause; /* until the kernel lets more descriptors travel */
+	ev_io io;       /* readable: offers; writable: the other worker takes more */
 	struct conn_table *table;
 	const struct listeners *listeners;
 	uint64_t offered; /* listeners, by their bits */
@@ -29,6 +34,10 @@ struct handover {
 
 struct receiver {
 	ev_io io;
+	ev_timer pause; /* for want of a descriptor */
+	int reserve;    /* its place is the next connection's; -1: there is none */
+	void (*on_end)(void *arg);
+	void *arg;
 	struct link link; /* in the worker's list */
 	struct conn_table *table;
 	const struct listeners *listeners;
@@ -100,6 +109,26 @@ static void look_at_all(struct handover *handover)
 	want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
 }
 
+/* The socket would be writable all the time. */
+static void pause_sweep(struct handover *handover)
+{
+	struct ev_loop *loop = handover->table->loop;
+
+	handover->n_left = 0;
+	want(loop, &handover->io, EV_READ);
+	if (!ev_is_active(&handover->pause)) {
+		ev_timer_set(&handover->pause, PAUSE_S, 0.);
+		ev_timer_start(loop, &handover->pause);
+	}
+}
+
+static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	(void)loop;
+	(void)revents;
+	look_at_all(container_of(timer, struct handover, pause));
+}
+
 /* The other worker is gone: each connection is closed at its moment. */
 static void give_up(struct handover *handover)
 {
@@ -122,8 +151,10 @@ static bool hand_over(struct rnl_conn *conn, void *arg)
 		return false;
 	if (send_with(handover->io.fd, handover->message, len, conn->fd) >= 0)
 		return true;
-	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETOOMANYREFS)
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		look_at_all(handover);
+	else if (errno == ETOOMANYREFS)
+		pause_sweep(handover);
 	else
 		give_up(handover);
 	return false;
@@ -208,6 +239,7 @@ struct handover *handover_new(
 	table->move = hand_over;
 	table->move_arg = handover;
 	table->movable = UINT64_MAX;
+	ev_init(&handover->pause, on_pause_over);
 	ev_io_init(&handover->io, on_handover, fd, EV_READ);
 	ev_io_start(table->loop, &handover->io);
 	return handover;
@@ -220,6 +252,7 @@ void handover_destroy(struct handover **handoverp)
 	if (handover == NULL)
 		return;
 	handover->table->movable = 0;
+	ev_timer_stop(handover->table->loop, &handover->pause);
 	ev_io_stop(handover->table->loop, &handover->io);
 	close(handover->io.fd);
 	free(handover);
@@ -230,6 +263,9 @@ static void receiver_destroy(struct receiver *receiver)
 {
 	list_remove(&receiver->link);
 	ev_io_stop(receiver->table->loop, &receiver->io);
+	ev_timer_stop(receiver->table->loop, &receiver->pause);
+	if (receiver->reserve >= 0)
+		close(receiver->reserve);
 	close(receiver->io.fd);
 	free(receiver);
 }
@@ -247,19 +283,43 @@ static void take(struct receiver *receiver, size_t len, int fd)
 					     : "it is of another version");
 }
 
-enum receipt { RECEIPT_TAKEN, RECEIPT_NONE_NOW, RECEIPT_END };
+enum receipt { RECEIPT_TAKEN, RECEIPT_NONE_NOW, RECEIPT_NO_PLACE, RECEIPT_END };
+
+/* Without a descriptor for it the kernel would drop the connection. */
+static bool has_place(struct receiver *receiver)
+{
+	if (receiver->reserve < 0)
+		receiver->reserve = fcntl(receiver->io.fd, F_DUPFD_CLOEXEC, 0);
+	return receiver->reserve >= 0;
+}
 
 static enum receipt receive_one(struct receiver *receiver)
 {
 	int passed;
-	ssize_t n = receive_with(
-	    receiver->io.fd, receiver->message, sizeof(receiver->message), &passed);
+	ssize_t n;
 
+	if (!has_place(receiver))
+		return RECEIPT_NO_PLACE;
+	close(receiver->reserve);
+	receiver->reserve = -1;
+	n = receive_with(
+	    receiver->io.fd, receiver->message, sizeof(receiver->message), &passed);
 	if (n > 0 && passed >= 0)
 		take(receiver, (size_t)n, passed);
+	else if (n > 0)
+		log_error("a connection of an earlier worker came without its descriptor");
 	if (n < 0)
 		return errno == EAGAIN || errno == EWOULDBLOCK ? RECEIPT_NONE_NOW : RECEIPT_END;
 	return n == 0 ? RECEIPT_END : RECEIPT_TAKEN;
+}
+
+static void end(struct receiver *receiver)
+{
+	void (*on_end)(void *) = receiver->on_end;
+	void *arg = receiver->arg;
+
+	receiver_destroy(receiver);
+	on_end(arg);
 }
 
 static void on_receiver(struct ev_loop *loop, ev_io *io, int revents)
@@ -267,12 +327,22 @@ static void on_receiver(struct ev_loop *loop, ev_io *io, int revents)
 	struct receiver *receiver = container_of(io, struct receiver, io);
 	enum receipt receipt = RECEIPT_TAKEN;
 
-	(void)loop;
 	(void)revents;
 	for (int i = 0; i < BUDGET && receipt == RECEIPT_TAKEN; i++)
 		receipt = receive_one(receiver);
-	if (receipt == RECEIPT_END)
-		receiver_destroy(receiver);
+	if (receipt == RECEIPT_NO_PLACE) {
+		ev_io_stop(loop, io);
+		ev_timer_set(&receiver->pause, PAUSE_S, 0.);
+		ev_timer_start(loop, &receiver->pause);
+	} else if (receipt == RECEIPT_END) {
+		end(receiver);
+	}
+}
+
+static void on_place(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	(void)revents;
+	ev_io_start(loop, &container_of(timer, struct receiver, pause)->io);
 }
 
 static void say(int fd, const char *text)
@@ -293,8 +363,8 @@ static void make_offers(const struct listeners *listeners, int fd)
 	say(fd, "");
 }
 
-enum status receiver_new(
-    struct link *list, struct conn_table *table, const struct listeners *listeners, int fd)
+enum status receiver_new(struct link *list, struct conn_table *table,
+    const struct listeners *listeners, int fd, void (*on_end)(void *arg), void *arg)
 {
 	struct receiver *receiver = calloc(1, sizeof(*receiver));
 
@@ -304,6 +374,10 @@ enum status receiver_new(
 	}
 	receiver->table = table;
 	receiver->listeners = listeners;
+	receiver->reserve = -1;
+	receiver->on_end = on_end;
+	receiver->arg = arg;
+	ev_init(&receiver->pause, on_place);
 	list_append(list, &receiver->link);
 	make_offers(listeners, fd);
 	ev_io_init(&receiver->io, on_receiver, fd, EV_READ);

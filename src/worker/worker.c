@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -142,7 +143,8 @@ static void on_idle(void *arg)
 {
 	struct worker *worker = arg;
 
-	if (worker->table->n_conns == 0 && work_n_jobs() == 0)
+	if (worker->is_ending && worker->table->n_conns == 0 && work_n_jobs() == 0 &&
+	    list_is_empty(&worker->receivers))
 		ev_break(worker->loop, EVBREAK_ALL);
 }
 
@@ -172,7 +174,9 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 	if (worker->table->n_conns > 0)
 		log_warn("%zu connections are closed because the time to drain is over",
 		    worker->table->n_conns);
+	receivers_close(&worker->receivers);
 	cut_off(worker, CLOSE_REASON_drain_timeout);
+	on_idle(worker);
 }
 
 /* One that runs already is not put off. */
@@ -191,7 +195,6 @@ static void begin_end(struct worker *worker)
 {
 	if (worker->acceptors != NULL)
 		acceptors_destroy(&worker->acceptors);
-	receivers_close(&worker->receivers);
 	if (!worker->is_ending)
 		modules_drain(worker->modules);
 	worker->is_ending = true;
@@ -204,6 +207,7 @@ static void begin_end(struct worker *worker)
 static void stop(struct worker *worker, uint32_t limit_ms)
 {
 	begin_end(worker);
+	receivers_close(&worker->receivers);
 	handover_destroy(&worker->handover);
 	table_stop(worker->table);
 	if (limit_ms != 0)
@@ -214,21 +218,50 @@ static void stop(struct worker *worker, uint32_t limit_ms)
 static void stop_now(struct worker *worker)
 {
 	begin_end(worker);
+	receivers_close(&worker->receivers);
 	handover_destroy(&worker->handover);
 	cut_off(worker, CLOSE_REASON_shutdown);
 	on_idle(worker);
 }
 
+/* Accept on the sockets of a slot. */
+static enum status accept_for(struct worker *worker, unsigned int slot)
+{
+	const struct worker_plan *plan = worker->plan;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < plan->n_sockets && status == STATUS_OK; i++) {
+		const struct worker_socket *socket = &plan->sockets[i];
+
+		if (socket->slot == slot)
+			status = acceptors_add(worker->acceptors,
+			    &worker->listeners->list[socket->listener], socket->fd, slot);
+	}
+	return status;
+}
+
+static void adopt(struct worker *worker, unsigned int slot)
+{
+	if (worker->acceptors == NULL || !worker->is_serving || slot >= worker->plan->n_slots)
+		return;
+	acceptors_drop(worker->acceptors, slot);
+	if (accept_for(worker, slot) != STATUS_OK)
+		log_error("cannot accept for slot %u: out of memory", slot);
+}
+
 /*
- * Every process that has a listening socket open keeps it alive. What is in the queues of
- * this slot's is accepted first: if nobody else keeps them, nobody will.
+ * Every process that has a listening socket open keeps it alive. What is in the queues, of
+ * other slots too, is accepted first: if nobody else keeps a socket, nobody will.
  */
 static void leave_sockets(struct worker *worker)
 {
 	const struct worker_plan *plan = worker->plan;
 
-	if (worker->acceptors != NULL)
+	if (worker->is_serving && worker->acceptors != NULL) {
+		for (unsigned int slot = 0; slot < plan->n_slots; slot++)
+			adopt(worker, slot);
 		acceptors_sweep(worker->acceptors);
+	}
 	begin_end(worker);
 	for (size_t i = 0; i < plan->n_sockets && !worker->has_left; i++)
 		close(plan->sockets[i].fd);
@@ -262,25 +295,9 @@ static void receive(struct worker *worker, int fd)
 		return;
 	if (worker->is_ending)
 		close(fd);
-	else if (receiver_new(&worker->receivers, worker->table, worker->listeners, fd) !=
-		 STATUS_OK)
+	else if (receiver_new(&worker->receivers, worker->table, worker->listeners, fd, on_idle,
+		     worker) != STATUS_OK)
 		log_error("cannot take over connections: out of memory");
-}
-
-/* Accept on the sockets of a slot. */
-static enum status accept_for(struct worker *worker, unsigned int slot)
-{
-	const struct worker_plan *plan = worker->plan;
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < plan->n_sockets && status == STATUS_OK; i++) {
-		const struct worker_socket *socket = &plan->sockets[i];
-
-		if (socket->slot == slot)
-			status = acceptors_add(worker->acceptors,
-			    &worker->listeners->list[socket->listener], socket->fd, slot);
-	}
-	return status;
 }
 
 static void serve(struct worker *worker)
@@ -293,15 +310,6 @@ static void serve(struct worker *worker)
 	status = accept_for(worker, worker->plan->slot);
 	if (status != STATUS_OK)
 		give_up_for(status);
-}
-
-static void adopt(struct worker *worker, unsigned int slot)
-{
-	if (worker->acceptors == NULL || !worker->is_serving || slot >= worker->plan->n_slots)
-		return;
-	acceptors_drop(worker->acceptors, slot);
-	if (accept_for(worker, slot) != STATUS_OK)
-		log_error("cannot accept for slot %u: out of memory", slot);
 }
 
 static void release(struct worker *worker, unsigned int slot)
@@ -394,6 +402,7 @@ static void on_term(struct ev_loop *loop, ev_signal *watcher, int revents)
 
 	(void)loop;
 	(void)revents;
+	channel_send(worker->plan->channel, CHANNEL_LEAVING, 0);
 	stop(worker, worker->settings->drain_timeout_ms);
 }
 
@@ -472,6 +481,8 @@ void worker_run(const struct worker_plan *plan)
 	struct worker worker = { .plan = plan };
 
 	list_init(&worker.receivers);
+	/* A hook that hangs hears of nothing; later the channel tells that the master is gone. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_signals();
 	introduce(plan);
 	load(&worker);
@@ -479,6 +490,7 @@ void worker_run(const struct worker_plan *plan)
 	watch_control(&worker);
 	start_modules(&worker);
 	prepare_accepting(&worker);
+	prctl(PR_SET_PDEATHSIG, 0);
 	if (!channel_send(plan->channel, CHANNEL_READY, 0))
 		log_debug("the master is gone before this worker was ready");
 	if (plan->is_detached)

@@ -200,7 +200,7 @@ START_TEST(file_that_cannot_be_opened_anew_is_kept)
 	talk_start(&talk, daemon);
 	ck_assert_int_eq(rename(folder, moved), 0);
 	daemon_signal(daemon, SIGUSR1);
-	WAIT_FOR(count_lines(daemon, log, " error master[", "lines go on to the old one") == 1);
+	WAIT_FOR(count_lines(daemon, log, " error master[", "lines go on as before") == 1);
 	talk_ask(&talk);
 	talk_hear(&talk);
 	ck_assert_uint_eq(N_ANSWERS(daemon, log), talk.n_sent);

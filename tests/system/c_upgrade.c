@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "system/client.h"
@@ -20,6 +21,7 @@
 #define N_CLIENTS 64
 
 #define LISTEN "listen main { address = \"127.0.0.1:0\" modules = { probe } }\n"
+#define STAYING PROBE_SECTION LISTEN
 #define MOVING "module probe { path = \"" PROBE_PATH "\" moves = true }\n" LISTEN
 
 /* The binary is a copy in the daemon's folder, which a test can replace. */
@@ -256,6 +258,35 @@ START_TEST(a_stop_ends_an_upgrade)
 }
 END_TEST
 
+/* The old master still has a client when the daemon is told to stop: that is its end, too. */
+START_TEST(a_stop_ends_the_old_master_with_the_new_one)
+{
+	struct subject subject;
+	pid_t old, new;
+	int fd, status = -1;
+
+	prepare(&subject, 1, "drain-timeout = 10m\n" STAYING);
+	daemon_start(subject.daemon);
+	old = subject.daemon->pid;
+	fd = client_connect(daemon_port(subject.daemon, "main"));
+	client_ping(fd, "before");
+	daemon_signal(subject.daemon, SIGUSR2);
+	WAIT_FOR(daemon_has_logged(subject.daemon, "upgrade: pid "));
+	client_ping(fd, "it drains");
+	new = read_pid(&subject);
+	ck_assert_int_ne(new, old);
+	ck_assert_int_eq(kill(new, SIGTERM), 0);
+	client_expect_eof(fd);
+	close(fd);
+	WAIT_FOR(waitpid(new, &status, WNOHANG) == new);
+	ck_assert_int_eq(status, 0);
+	/* It was first. */
+	ck_assert(daemon_has_ended(subject.daemon));
+	ck_assert_int_eq(subject.daemon->exit_status, 0);
+	daemon_destroy(&subject.daemon);
+}
+END_TEST
+
 /* The number of workers is the new conf's. */
 START_TEST(an_upgrade_reads_the_conf)
 {
@@ -313,6 +344,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_broken_binary_or_conf_changes_nothing, 0, N_BREAKAGES);
 	tcase_add_test(tcase, a_daemon_in_the_background_is_upgraded);
 	tcase_add_test(tcase, a_stop_ends_an_upgrade);
+	tcase_add_test(tcase, a_stop_ends_the_old_master_with_the_new_one);
 	tcase_add_test(tcase, an_upgrade_reads_the_conf);
 	tcase_add_loop_test(tcase, an_upgrade_that_is_none_is_refused, 0, 5);
 	return run_suite(suite);

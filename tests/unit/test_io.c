@@ -514,7 +514,7 @@ static int open_socket(struct sockaddr_storage *addr, const struct socket_option
 	int fd;
 
 	ck_assert_int_eq(
-	    listen_open(addr, sizeof(struct sockaddr_in), options, false, &fd), STATUS_OK);
+	    listen_open(addr, sizeof(struct sockaddr_in), options, &fd), STATUS_OK);
 	return fd;
 }
 
@@ -525,7 +525,7 @@ static void expect_in_use(const struct sockaddr_storage *addr)
 	int fd;
 
 	ck_assert_int_eq(
-	    listen_open(&same, sizeof(struct sockaddr_in), &options, false, &fd), STATUS_ERRNO);
+	    listen_open(&same, sizeof(struct sockaddr_in), &options, &fd), STATUS_ERRNO);
 	ck_assert_int_eq(errno, EADDRINUSE);
 }
 
