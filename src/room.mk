@@ -21,5 +21,6 @@ runneld_LDADD = \
 	src/work/libwork.a \
 	src/wire/libwire.a \
 	src/settings/libsettings.a \
+	src/call/libcall.a \
 	src/base/libbase.a \
 	$(CONFUSE_LIBS) $(JANSSON_LIBS) $(EV_LIBS)

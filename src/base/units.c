@@ -108,3 +108,18 @@ const char *units_format_duration(int64_t ms, char buf[UNITS_TEXT_SIZE])
 {
 	return format(ms, durations, buf);
 }
+
+const char *units_format_age(int64_t ms, char buf[UNITS_TEXT_SIZE])
+{
+	int64_t s = ms / 1000, m = s / 60, h = m / 60, d = h / 24;
+
+	if (d > 0)
+		snprintf(buf, UNITS_TEXT_SIZE, "%" PRId64 "d %" PRId64 "h", d, h % 24);
+	else if (h > 0)
+		snprintf(buf, UNITS_TEXT_SIZE, "%" PRId64 "h %" PRId64 "m", h, m % 60);
+	else if (m > 0)
+		snprintf(buf, UNITS_TEXT_SIZE, "%" PRId64 "m %" PRId64 "s", m, s % 60);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%" PRId64 "s", s);
+	return buf;
+}

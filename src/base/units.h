@@ -31,4 +31,7 @@ enum status units_parse_duration(const char *text, int64_t *ms) MUST_CHECK;
 const char *units_format_size(int64_t bytes, char buf[UNITS_TEXT_SIZE]);
 const char *units_format_duration(int64_t ms, char buf[UNITS_TEXT_SIZE]);
 
+/* How long ago, for people: "12s", "3m 12s", "2h 3m", "5d 2h". Returns buf. */
+const char *units_format_age(int64_t ms, char buf[UNITS_TEXT_SIZE]);
+
 #endif

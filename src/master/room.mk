@@ -1,7 +1,6 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/activation.c src/master/activation.h \
-	src/master/call.c src/master/call.h \
 	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
 	src/master/control.c src/master/control.h \
@@ -12,7 +11,6 @@ src_master_libmaster_a_SOURCES = \
 	src/master/detach.c src/master/detach.h \
 	src/master/generation.c src/master/generation.h \
 	src/master/guard.c src/master/guard.h \
-	src/master/holder.c src/master/holder.h \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \

@@ -11,9 +11,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "master/call.h"
+#include "call/call.h"
+#include "call/ending.h"
+#include "call/holder.h"
 #include "master/pid_file.h"
-#include "master/holder.h"
 #include "master/send.h"
 #include "master/show.h"
 #include "settings/peek.h"
@@ -24,9 +25,6 @@
 /* The conf's drain-timeout, and then some for workers that have to be killed. */
 #define DRAIN_LIMIT INT64_C(-1)
 #define DRAIN_EXTRA_MS (10 * SECOND_MS)
-
-/* From the last answer to the end of the process. */
-#define EXIT_LIMIT_MS (10 * SECOND_MS)
 
 static const struct verb {
 	const char *name;
@@ -110,29 +108,14 @@ static int ask(const struct errand *errand, struct call *call)
 	return EXIT_SUCCESS;
 }
 
-/*
- * The answer is the last thing that the daemon does; its process is waited for, too, if it can
- * be seen from here. One that has ended without an answer has ended as well.
- */
 static int ask_for_end(const struct errand *errand, struct call *call)
 {
-	struct holder holder = { .fd = -1 };
-	bool is_seen = call->pid > 0 && holder_open(call->pid, &holder);
 	struct reason why = { "" };
-	enum call_result result;
-	json_t *answer;
-	int status;
 
-	result = call_ask(call, errand->verb->name, deadline(errand->limit_ms), &answer, &why);
-	json_decref(answer);
-	if (result == CALL_ANSWERED && !is_seen)
-		status = EXIT_SUCCESS;
-	else if (result == CALL_ANSWERED || (result == CALL_ENDED && is_seen))
-		status = await_end(errand, &holder, EXIT_LIMIT_MS);
-	else
-		status = say_failed(errand, &why);
-	holder_close(&holder);
-	return status;
+	if (ending_ask(call, errand->verb->name, deadline(errand->limit_ms), &why) !=
+	    CALL_ANSWERED)
+		return say_failed(errand, &why);
+	return EXIT_SUCCESS;
 }
 
 /* The holder of the pid file's lock, opened. */

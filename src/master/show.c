@@ -2,9 +2,8 @@
 
 #include <stdint.h>
 
+#include "base/units.h"
 #include "master/show.h"
-
-#define UP_SIZE 32
 
 static json_int_t number_of(const json_t *object, const char *name)
 {
@@ -18,27 +17,15 @@ static const char *text_of(const json_t *object, const char *name)
 	return text != NULL ? text : "?";
 }
 
-/* "12s", "3m 12s", "2h 3m", "5d 2h". */
-static const char *up_of(const json_t *object, char buf[UP_SIZE])
+static const char *up_of(const json_t *object, char buf[UNITS_TEXT_SIZE])
 {
-	json_int_t s = number_of(object, "uptime_ms") / 1000;
-	json_int_t m = s / 60, h = m / 60, d = h / 24;
-
-	if (d > 0)
-		snprintf(buf, UP_SIZE, "%lldd %lldh", d, h % 24);
-	else if (h > 0)
-		snprintf(buf, UP_SIZE, "%lldh %lldm", h, m % 60);
-	else if (m > 0)
-		snprintf(buf, UP_SIZE, "%lldm %llds", m, s % 60);
-	else
-		snprintf(buf, UP_SIZE, "%llds", s);
-	return buf;
+	return units_format_age(number_of(object, "uptime_ms"), buf);
 }
 
 static void show_worker(const json_t *worker, FILE *out)
 {
 	const json_t *counters = json_object_get(worker, "counters");
-	char up[UP_SIZE];
+	char up[UNITS_TEXT_SIZE];
 
 	fprintf(out, "worker %lld: %s", number_of(worker, "slot"), text_of(worker, "state"));
 	if (number_of(worker, "pid") > 0)
@@ -51,7 +38,7 @@ static void show_worker(const json_t *worker, FILE *out)
 void show_status(const json_t *answer, FILE *out)
 {
 	const json_t *workers = json_object_get(answer, "workers");
-	char up[UP_SIZE];
+	char up[UNITS_TEXT_SIZE];
 
 	fprintf(out, "runneld %s is %s: pid %lld, up %s, conf %s\n", text_of(answer, "version"),
 	    text_of(answer, "state"), number_of(answer, "pid"), up_of(answer, up),

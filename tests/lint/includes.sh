@@ -1,9 +1,10 @@
 #!/bin/sh
 # Who includes whom. A room sees itself, the rooms below it, and api/; the order is
 #
-#     main > master > worker > module > conn > route > io > wire, settings, work > base
+#     main > master > worker > module > conn > route > io > wire, settings, work, call > base
 #
-# modules/ see api/ only, like anybody's; bench/ sees base/ and wire/. A .c file begins with
+# modules/ see api/ only, like anybody's; bench/ sees base/ and wire/,
+# ctl/ sees base/, settings/ and call/. A .c file begins with
 # config.h, a header never has it, an include spells the room, no header only gathers other
 # headers, and each header compiles alone, twice.
 #
@@ -19,11 +20,12 @@ trap 'rm -f "$found"' EXIT
 # shellcheck disable=SC2046
 awk '
 BEGIN {
-    n = split("base 1 work 2 wire 2 settings 2 io 3 route 4 conn 5 module 6 worker 7 master 8 main 9", list, " ")
+    n = split("base 1 work 2 wire 2 settings 2 call 2 io 3 route 4 conn 5 module 6 worker 7 master 8 main 9", list, " ")
     for (i = 1; i < n; i += 2)
         rank[list[i]] = list[i + 1]
     sees["bench base"] = sees["bench wire"] = 1
-    rooms["bench"] = rooms["modules"] = rooms["api"] = 1
+    sees["ctl base"] = sees["ctl settings"] = sees["ctl call"] = 1
+    rooms["bench"] = rooms["ctl"] = rooms["modules"] = rooms["api"] = 1
     for (room in rank)
         rooms[room] = 1
 }

@@ -132,6 +132,13 @@ START_TEST(the_shortest_text_is_written)
 	ck_assert_str_eq(units_format_duration(3600000, buf), "1h");
 	ck_assert_str_eq(units_format_duration(172800000, buf), "2d");
 	ck_assert_str_eq(units_format_duration(INT64_MAX, buf), "9223372036854775807ms");
+	ck_assert_str_eq(units_format_age(999, buf), "0s");
+	ck_assert_str_eq(units_format_age(59999, buf), "59s");
+	ck_assert_str_eq(units_format_age(60000, buf), "1m 0s");
+	ck_assert_str_eq(units_format_age(3599999, buf), "59m 59s");
+	ck_assert_str_eq(units_format_age(3600000, buf), "1h 0m");
+	ck_assert_str_eq(units_format_age(86399999, buf), "23h 59m");
+	ck_assert_str_eq(units_format_age(86400000 * INT64_C(400), buf), "400d 0h");
 }
 END_TEST
 

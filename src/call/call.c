@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "master/call.h"
+#include "base/memory.h"
+
+#include "call/call.h"
 
 /* A daemon that does not accept for so long is stuck. */
 #define CONNECT_LIMIT_S 10
@@ -136,14 +137,32 @@ static enum call_result judge(const struct line *line, json_t **answer, struct r
 enum call_result call_ask(struct call *call, const char *verb, uint64_t deadline_ms,
     json_t **answer, struct reason *why)
 {
+	json_t *request = json_pack("{ss}", "verb", verb);
+	enum call_result result = call_ask_object(call, request, deadline_ms, answer, why);
+
+	json_decref(request);
+	return result;
+}
+
+enum call_result call_ask_object(struct call *call, const json_t *request, uint64_t deadline_ms,
+    json_t **answer, struct reason *why)
+{
+	char *text = json_dumps(request, JSON_COMPACT), *request_line;
 	struct line line = { NULL, 0, 0 };
-	char request[64];
-	int len = snprintf(request, sizeof(request), "{\"verb\":\"%s\"}\n", verb);
 	enum call_result result;
+	ssize_t n;
 
 	*answer = NULL;
+	if (text == NULL) {
+		reason_set(why, "the request is no JSON");
+		return CALL_FAILED;
+	}
+	request_line = must_printf("%s\n", text);
+	free(text);
+	n = send(call->fd, request_line, strlen(request_line), MSG_NOSIGNAL);
+	free(request_line);
 	/* Who is sent away may have been told why already: so read, whatever comes of it. */
-	if (send(call->fd, request, (size_t)len, MSG_NOSIGNAL) < 0 && errno != EPIPE) {
+	if (n < 0 && errno != EPIPE) {
 		reason_set(why, "cannot send: %s", strerror(errno));
 		return CALL_FAILED;
 	}

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "master/holder.h"
+
+#include "call/holder.h"
 
 /* Between two looks at a process without pidfd. */
 #define LOOK_MS 50

@@ -3,8 +3,8 @@
  * signalled, and to be waited for, without ever hitting another that got its
  * number. Process: the command that an operator runs.
  */
-#ifndef RUNNEL_MASTER_HOLDER_H
-#define RUNNEL_MASTER_HOLDER_H
+#ifndef RUNNEL_CALL_HOLDER_H
+#define RUNNEL_CALL_HOLDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

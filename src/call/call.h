@@ -2,8 +2,8 @@
  * The other side of the control socket: one request to a daemon, and its answer.
  * Process: the command that an operator runs.
  */
-#ifndef RUNNEL_MASTER_CALL_H
-#define RUNNEL_MASTER_CALL_H
+#ifndef RUNNEL_CALL_CALL_H
+#define RUNNEL_CALL_CALL_H
 
 #include <jansson.h>
 #include <stdint.h>
@@ -31,6 +31,10 @@ enum call_result call_open(struct call *call, const char *path, struct reason *w
  * caller's after CALL_ANSWERED, and NULL otherwise.
  */
 enum call_result call_ask(struct call *call, const char *verb, uint64_t deadline_ms,
+    json_t **answer, struct reason *why) MUST_CHECK;
+
+/* The same with a whole request, an object with its verb and what else it takes. */
+enum call_result call_ask_object(struct call *call, const json_t *request, uint64_t deadline_ms,
     json_t **answer, struct reason *why) MUST_CHECK;
 
 void call_close(struct call *call);
