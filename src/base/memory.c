@@ -48,3 +48,12 @@ char *must_printf(const char *fmt, ...)
 		out_of_memory();
 	return text;
 }
+
+FILE *must_stream(char **text, size_t *size)
+{
+	FILE *stream = open_memstream(text, size);
+
+	if (stream == NULL)
+		out_of_memory();
+	return stream;
+}

@@ -7,6 +7,7 @@
 #define RUNNEL_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/status.h"
 
@@ -21,5 +22,8 @@ char *must_strdup(const char *text) MUST_CHECK;
 
 /* printf into owned memory, likewise. */
 char *must_printf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_CHECK;
+
+/* A stream into owned memory, which is there after fclose(), likewise. */
+FILE *must_stream(char **text, size_t *size) MUST_CHECK;
 
 #endif

@@ -223,7 +223,7 @@ static enum status load_sections(struct loader *loader)
 	return status;
 }
 
-static uint32_t count_cpus(void)
+uint32_t settings_auto_workers(void)
 {
 	struct cpus cpus;
 	uint32_t count;
@@ -245,7 +245,7 @@ static enum status load_outline(struct loader *loader, const char *text)
 	if (status == STATUS_OK)
 		status = settings_check(loader->outline, loader->settings, loader->why);
 	if (status == STATUS_OK && loader->settings->workers == 0)
-		loader->settings->workers = count_cpus();
+		loader->settings->workers = settings_auto_workers();
 	return status;
 }
 

@@ -13,6 +13,7 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/item.c src/settings/item.h \
 	src/settings/load.c \
 	src/settings/machine.c src/settings/machine.h \
+	src/settings/marks.c src/settings/marks.h \
 	src/settings/module_options.c src/settings/module_options.h \
 	src/settings/options.c src/settings/options.h \
 	src/settings/outline.c src/settings/outline.h \
@@ -31,6 +32,7 @@ tests_unit_test_settings_SOURCES = \
 	tests/unit/settings_bad.c \
 	tests/unit/settings_cpus.c \
 	tests/unit/settings_framings.c \
+	tests/unit/settings_marks.c \
 	tests/unit/settings_peek.c \
 	tests/unit/settings_offer.c tests/unit/settings_offer.h
 tests_unit_test_settings_CPPFLAGS = $(src_settings_libsettings_a_CPPFLAGS)

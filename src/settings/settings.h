@@ -167,6 +167,9 @@ enum status settings_dump(const struct settings *settings, FILE *out) MUST_CHECK
 /* How many bytes a length has. */
 uint32_t settings_length_size(enum length_size size);
 
+/* What `workers = auto` stands for: the CPUs that this process may use. */
+uint32_t settings_auto_workers(void);
+
 /* NULL: no such module section. Borrowed. */
 const struct module_settings *settings_module(
     const struct settings *settings, const char *name);

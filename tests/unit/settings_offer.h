@@ -32,6 +32,9 @@ void refuse(const char *text, const char *reason);
 /* In settings_bad.c. */
 TCase *settings_bad_case(void);
 
+/* In settings_marks.c. */
+TCase *settings_marks_case(void);
+
 /* In settings_peek.c. */
 TCase *settings_peek_case(void);
 

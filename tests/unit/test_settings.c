@@ -807,6 +807,7 @@ int main(void)
 	add_good(suite);
 	suite_add_tcase(suite, settings_bad_case());
 	suite_add_tcase(suite, settings_framings_case());
+	suite_add_tcase(suite, settings_marks_case());
 	suite_add_tcase(suite, settings_peek_case());
 	suite_add_tcase(suite, settings_cpus_case());
 	file = add_case(suite, "file");
