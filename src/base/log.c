@@ -124,6 +124,11 @@ void log_set_process(const char *name)
 	snprintf(log_state.process, sizeof(log_state.process), "%s", name);
 }
 
+void log_set_level(enum log_level level)
+{
+	log_state.level = level;
+}
+
 bool log_is_enabled(enum log_level level)
 {
 	return level <= log_state.level;
@@ -246,7 +251,8 @@ static void format_text(struct line *line, enum log_level level, const char *mes
 	char time_text[40];
 
 	if (log_state.target == TARGET_PLAIN) {
-		add(line, "runneld: ");
+		add_escaped(line, log_state.process, false);
+		add(line, ": ");
 	} else if (log_state.target == TARGET_SYSLOG) {
 		add_escaped(line, log_state.process, false);
 		add(line, ": ");

@@ -25,7 +25,7 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
  * Direct the log: "stderr", "syslog" or a file's path (created with mode 0640,
  * appended to, never through a symbolic link). Until the first call it goes to
  * stderr as plain "runneld: message" lines without time, which is how a
- * command line tool speaks. On failure the log stays where it was.
+ * command line tool speaks; one of another name sets that as its process. On failure the log stays where it was.
  */
 enum status log_open(const char *target, enum log_level level, enum log_format format,
     struct reason *why) MUST_CHECK;
@@ -44,6 +44,9 @@ void log_adopt_fd(int fd);
 
 /* What this process is called in its lines: "master", "worker 0". Copied. */
 void log_set_process(const char *name);
+
+/* From now on, till log_open() sets another. */
+void log_set_level(enum log_level level);
 
 bool log_is_enabled(enum log_level level);
 

@@ -496,6 +496,11 @@ void crew_hand_over(struct crew *crew, unsigned int slot, int fd)
 		channel_send_fd(process->channel, CHANNEL_HAND_OVER, 0, fd);
 }
 
+void crew_set_log_level(struct crew *crew, enum log_level level)
+{
+	order_all(crew, CHANNEL_LOG_LEVEL, level);
+}
+
 void crew_drain(struct crew *crew, uint32_t limit_ms)
 {
 	begin_end(crew);
@@ -554,6 +559,18 @@ static const char *state_name(const struct slot *slot)
 	return is_stale(slot) ? "stale" : names[slot->state];
 }
 
+static void view_slowest(const struct slot *slot, struct crew_view *view)
+{
+	const struct settings *settings = slot->crew->config.settings;
+	const struct slowest *slowest = &slot->process.seat->slowest;
+
+	if (slowest->ms == 0 || slowest->module >= settings->n_modules)
+		return;
+	view->slowest_ms = slowest->ms;
+	view->slowest_id = slowest->id;
+	view->slowest_module = settings->modules[slowest->module].name;
+}
+
 void crew_view(const struct crew *crew, unsigned int index, struct crew_view *view)
 {
 	const struct slot *slot = &crew->slots[index];
@@ -565,6 +582,7 @@ void crew_view(const struct crew *crew, unsigned int index, struct crew_view *vi
 	view->pid = process->pid;
 	view->up_ms = clock_ms() - process->started_ms;
 	view->n_open = counters_open(&process->seat->counters);
+	view_slowest(slot, view);
 }
 
 static void log_slowest(const struct slot *slot, char *text, size_t size)

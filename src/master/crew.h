@@ -67,6 +67,9 @@ struct crew_view {
 	uint64_t up_ms;    /* of the process */
 	uint64_t n_open;   /* connections of the process */
 	bool is_broken;
+	uint32_t slowest_ms; /* of the process's handlers so far; 0: none was slow */
+	uint32_t slowest_id;
+	const char *slowest_module; /* borrowed */
 };
 
 void crew_view(const struct crew *crew, unsigned int slot, struct crew_view *view);
@@ -82,6 +85,9 @@ void crew_receive(struct crew *crew, unsigned int slot, int fd);
  * later generation. It stays the caller's too.
  */
 void crew_hand_over(struct crew *crew, unsigned int slot, int fd);
+
+/* What all workers log from now on. Those that are started later have it from the master. */
+void crew_set_log_level(struct crew *crew, enum log_level level);
 
 /*
  * Another generation serves: let the workers' connections go, within limit_ms,

@@ -56,7 +56,7 @@ static enum status move_log(struct master *master, const struct settings *settin
 {
 	bool is_first = master->log == NULL;
 
-	if (!is_first && strcmp(master->log, settings->log) == 0 &&
+	if (!is_first && master->asked_level < 0 && strcmp(master->log, settings->log) == 0 &&
 	    master->log_level == settings->log_level &&
 	    master->log_format == settings->log_format)
 		return STATUS_OK;
@@ -143,6 +143,9 @@ static void on_failed(const struct reason *why, void *arg)
 	/* Who reads the log that is in force has to find the reason there. */
 	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
 		log_error("the log stays where it is: %s", log_why.text);
+	/* The workers that go on log at the level that was asked for. */
+	if (master->asked_level >= 0)
+		log_set_level((enum log_level)master->asked_level);
 	log_error("reload failed, generation %u goes on: %s", current->number, why->text);
 	notify_status("reload failed, generation %u goes on: %s", current->number, why->text);
 	notify_ready();
@@ -193,6 +196,7 @@ static void on_serving(void *arg)
 	notify_ready();
 	if (master->old.channel >= 0)
 		relieve_old(master);
+	master->asked_level = -1;
 	if (master->phase != PHASE_STARTING) {
 		log_info("reload: generation %u serves with %u worker%s", current->number, n,
 		    n == 1 ? "" : "s");
@@ -406,6 +410,8 @@ int master_run(const struct master_options *options)
 		.pid_fd = -1,
 		.old = { .channel = -1 },
 		.started_ms = clock_ms(),
+		.started_at = time(NULL),
+		.asked_level = -1,
 	};
 
 	notify_init();

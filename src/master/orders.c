@@ -103,6 +103,17 @@ void order_resize(struct master *master, int by)
 	succession_resize(master->succession, by);
 }
 
+enum status order_log_level(struct master *master, enum log_level level, struct reason *why)
+{
+	if (master->phase == PHASE_STARTING || succession_is_busy(master->succession))
+		return reason_set(
+		    why, "no change of log-level now: another change is not done yet");
+	master->asked_level = (int)level;
+	log_set_level(level);
+	succession_set_log_level(master->succession, level);
+	return STATUS_OK;
+}
+
 static void leave(void *arg)
 {
 	struct master *master = arg;

@@ -14,6 +14,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \
+	src/master/metrics.c src/master/metrics.h \
 	src/master/notify.c src/master/notify.h \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
@@ -21,6 +22,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/privileges.c src/master/privileges.h \
 	src/master/process.c src/master/process.h \
 	src/master/request.c src/master/request.h \
+	src/master/scrape.c src/master/scrape.h \
 	src/master/send.c src/master/send.h \
 	src/master/show.c src/master/show.h \
 	src/master/signals.c \
@@ -38,6 +40,7 @@ TESTS += tests/unit/test-master
 tests_unit_test_master_SOURCES = \
 	tests/unit/test_master.c tests/unit/test_master.h \
 	tests/unit/test_master_control.c \
+	tests/unit/test_master_metrics.c \
 	tests/unit/test_master_notify.c
 tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_master_LDADD = src/master/libmaster.a src/base/libbase.a \

@@ -8,6 +8,7 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "master/control.h"
@@ -50,6 +51,8 @@ struct master {
 	char *log; /* where the log goes; owned */
 	enum log_level log_level;
 	enum log_format log_format;
+	int asked_level;   /* of log lines, over the control socket; -1: what the conf says */
+	time_t started_at; /* by the calendar */
 	ev_signal signals[MASTER_MAX_SIGNALS];
 	enum phase phase;
 	bool has_served;
@@ -76,6 +79,10 @@ enum status order_reopen(struct master *master, struct reason *why);
 
 /* orders.c: so many workers more, or less. */
 void order_resize(struct master *master, int by);
+
+/* orders.c: log lines down to level, in all processes, till the next reload. */
+enum status order_log_level(
+    struct master *master, enum log_level level, struct reason *why) MUST_CHECK;
 
 /* orders.c: request waits for the end of it; NULL: a signal asked. */
 void order_upgrade(struct master *master, struct control_request *request);

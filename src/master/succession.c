@@ -573,6 +573,17 @@ void succession_pass_log(struct succession *succession)
 		pass_log(container_of(link, struct generation, link));
 }
 
+void succession_set_log_level(struct succession *succession, enum log_level level)
+{
+	struct link *link;
+
+	if (succession->current != NULL)
+		crew_set_log_level(succession->current->crew, level);
+	list_foreach(link, &succession->ending) {
+		crew_set_log_level(container_of(link, struct generation, link)->crew, level);
+	}
+}
+
 void succession_stop(struct succession *succession, uint32_t limit_ms)
 {
 	struct link *link;

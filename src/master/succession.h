@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "base/status.h"
 #include "master/generation.h"
 #include "master/pages.h"
@@ -101,6 +102,9 @@ void succession_receive(struct succession *succession, unsigned int slot, int fd
 
 /* Let the workers of all generations log to the file that the master has opened anew. */
 void succession_pass_log(struct succession *succession);
+
+/* What all workers log, of all generations that have any. */
+void succession_set_log_level(struct succession *succession, enum log_level level);
 
 /* Let all workers end gracefully, within limit_ms (0: no limit), and make no generation. */
 void succession_stop(struct succession *succession, uint32_t limit_ms);

@@ -22,15 +22,25 @@ static json_t *counters_of(const struct counters *counters)
 	return object;
 }
 
+/* NULL in JSON: none was slow. */
+static json_t *slowest_of(const struct crew_view *view)
+{
+	if (view->slowest_ms == 0)
+		return json_null();
+	return json_pack("{sI ss sI}", "ms", (json_int_t)view->slowest_ms, "module",
+	    view->slowest_module, "id", (json_int_t)view->slowest_id);
+}
+
 /* What a slot has counted is told with the generation that serves. */
 static json_t *worker_of(const struct generation *generation, unsigned int slot)
 {
 	struct crew_view view;
 
 	crew_view(generation->crew, slot, &view);
-	return json_pack("{si ss si sI sI sb}", "slot", (int)slot, "state", view.state, "pid",
-	    (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
-	    (json_int_t)view.n_open, "degraded", (int)view.is_broken);
+	return json_pack("{si ss si sI sI sb so}", "slot", (int)slot, "state", view.state,
+	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
+	    (json_int_t)view.n_open, "degraded", (int)view.is_broken, "slowest",
+	    slowest_of(&view));
 }
 
 static json_t *workers_of(const struct generation *generation, const struct pages *pages)
@@ -48,6 +58,27 @@ static json_t *workers_of(const struct generation *generation, const struct page
 		json_array_append_new(workers, worker);
 	}
 	return workers;
+}
+
+/* Connections of generations that end: all that the slots have, less those of this one. */
+static json_int_t count_draining(const struct generation *generation, const struct pages *pages)
+{
+	uint64_t n_all = 0, n_current = 0;
+	struct crew_view view;
+	struct counters sum;
+
+	for (unsigned int slot = 0; slot < SETTINGS_MAX_WORKERS; slot++) {
+		if (!pages->list[slot].is_used)
+			continue;
+		pages_sum(pages, slot, &sum);
+		n_all += counters_open(&sum);
+	}
+	for (unsigned int i = 0; i < generation->settings->workers; i++) {
+		crew_view(generation->crew, i, &view);
+		n_current += view.n_open;
+	}
+	/* They count on meanwhile. */
+	return n_all > n_current ? (json_int_t)(n_all - n_current) : 0;
 }
 
 static json_t *ending_of(const struct succession *succession)
@@ -68,10 +99,11 @@ json_t *summary_to_json(const struct summary *summary)
 {
 	const struct generation *generation = succession_current(summary->succession);
 
-	return json_pack("{ss si ss so sI sI so so so}", "version", PACKAGE_VERSION, "pid",
+	return json_pack("{ss si ss so sI sI so sI so so}", "version", PACKAGE_VERSION, "pid",
 	    (int)getpid(), "state", summary->phase, "conf", control_text(summary->conf_path),
 	    "uptime_ms", (json_int_t)summary->up_ms, "generation",
 	    generation != NULL ? (json_int_t)generation->number : 0, "last_change",
-	    control_text(succession_outcome(summary->succession)), "workers",
+	    control_text(succession_outcome(summary->succession)), "draining",
+	    generation != NULL ? count_draining(generation, summary->pages) : 0, "workers",
 	    workers_of(generation, summary->pages), "ending", ending_of(summary->succession));
 }

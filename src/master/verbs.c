@@ -4,12 +4,16 @@
 #include "config.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "master/scrape.h"
 #include "master/state.h"
 #include "master/summary.h"
+#include "settings/marks.h"
+#include "settings/options.h"
 
 static void stop(struct control_request *request, void *arg)
 {
@@ -92,15 +96,81 @@ static void tell_status(struct control_request *request, void *arg)
 	control_answer(request, summary_to_json(&summary));
 }
 
+/* Takes the stream's buffer, and answers with it as text. */
+static void answer_text(struct control_request *request, json_t *object, FILE *out, char **text)
+{
+	if (fclose(out) == 0 && json_object_set_new(object, "text", control_text(*text)) == 0)
+		control_answer(request, object);
+	else
+		control_fail(request, "out of memory");
+	free(*text);
+}
+
+static void tell_conf(struct control_request *request, void *arg)
+{
+	const struct master *master = arg;
+	const struct generation *current = succession_current(master->succession);
+	size_t size;
+	char *text;
+	FILE *out;
+
+	if (current == NULL) {
+		control_fail(request, "no conf is in force: no generation serves");
+		return;
+	}
+	out = must_stream(&text, &size);
+	marks_print(current->conf_text, out);
+	answer_text(request,
+	    json_pack("{so sI}", "conf", control_text(master->conf_path), "generation",
+		(json_int_t)current->number),
+	    out, &text);
+}
+
+static void tell_metrics(struct control_request *request, void *arg)
+{
+	const struct master *master = arg;
+	size_t size;
+	char *text;
+	FILE *out = must_stream(&text, &size);
+
+	scrape_print(
+	    master->started_at, succession_current(master->succession), &master->pages, out);
+	answer_text(request, json_object(), out, &text);
+}
+
+static void set_log_level(struct control_request *request, void *arg)
+{
+	const struct value_rule *rule = &option_find(OPTION_GLOBAL, "log-level")->rule;
+	const char *level =
+	    json_string_value(json_object_get(control_request_object(request), "level"));
+	char wanted[VALUE_RULE_SIZE];
+	struct reason why = { "" };
+	int64_t number;
+
+	if (level == NULL || value_parse_number(rule, level, &number) != STATUS_OK)
+		control_fail(request, "level: give %s", value_describe(rule, wanted));
+	else if (order_log_level(arg, (enum log_level)number, &why) != STATUS_OK)
+		control_fail(request, "%s", why.text);
+	else
+		control_answer(request, json_pack("{ss}", "level", level));
+}
+
 static void tell_version(struct control_request *request, void *arg)
 {
 	(void)arg;
 	control_answer(request, json_pack("{ss}", "version", PACKAGE_VERSION));
 }
 
+static const char *const level_keys[] = { "level", NULL };
+
 static const struct control_verb verbs[] = {
 	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
 	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
+	{ "metrics", "all figures, as Prometheus reads them", CONTROL_READ, NULL,
+	    tell_metrics },
+	{ "conf", "the conf that is in force", CONTROL_FULL, NULL, tell_conf },
+	{ "log-level", "log lines down to level, till the next reload", CONTROL_FULL,
+	    level_keys, set_log_level },
 	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload },
 	{ "reopen", "open the log file anew", CONTROL_FULL, NULL, reopen },
 	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL, upgrade },

@@ -360,6 +360,10 @@ static void obey(struct worker *worker, const struct channel_message *message, i
 	case CHANNEL_LOG:
 		change_log(fd);
 		break;
+	case CHANNEL_LOG_LEVEL:
+		if (message->arg <= LOG_LEVEL_DEBUG)
+			log_set_level(message->arg);
+		break;
 	}
 }
 

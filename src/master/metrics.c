@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/panic.h"
+#include "master/metrics.h"
+
+/* A metric's name is that of its counter, where this does not say it by the conventions. */
+static const struct {
+	const char *counter, *metric;
+} names[] = {
+	{ "accepted", "connections_accepted" },
+	{ "rejected", "connections_rejected" },
+	{ "moved_in", "connections_moved_in" },
+	{ "moved_out", "connections_moved_out" },
+	{ "frames_in", "received_frames" },
+	{ "frames_out", "queued_frames" },
+	{ "bytes_in", "received_bytes" },
+	{ "bytes_out", "sent_bytes" },
+	{ "drains", "send_queue_drains" },
+	{ "drains_cut", "send_queue_drains_cut" },
+	{ "unknown_ids", "unknown_id_frames" },
+	{ "malformed", "malformed_frames" },
+	{ "oversize", "oversize_frames" },
+	{ "bad_checksums", "bad_checksum_frames" },
+};
+
+static const char *metric_of(const char *counter)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i].counter, counter) == 0)
+			return names[i].metric;
+	}
+	return counter;
+}
+
+static void begin(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP runnel_%s %s\n# TYPE runnel_%s %s\n", name, help, name, type);
+}
+
+static void print_gauge(FILE *out, const char *name, const char *help, uint64_t value)
+{
+	begin(out, name, "gauge", help);
+	fprintf(out, "runnel_%s %" PRIu64 "\n", name, value);
+}
+
+static void print_daemon(const struct metrics *metrics, FILE *out)
+{
+	unsigned int n_ready = 0, n_degraded = 0;
+
+	for (unsigned int i = 0; i < metrics->n_slots; i++) {
+		n_ready += metrics->slots[i].is_ready;
+		n_degraded += metrics->slots[i].is_degraded;
+	}
+	begin(out, "build_info", "gauge", "1, with the version that runs");
+	fprintf(out, "runnel_build_info{version=\"%s\"} 1\n", PACKAGE_VERSION);
+	print_gauge(out, "start_time_seconds", "when the master started, since the Unix epoch",
+	    (uint64_t)metrics->started_at);
+	print_gauge(
+	    out, "generation", "number of the generation that serves", metrics->generation);
+	print_gauge(out, "workers", "workers that there should be", metrics->n_workers);
+	print_gauge(out, "workers_ready", "workers that serve", n_ready);
+	print_gauge(out, "workers_degraded", "slots whose workers crash too often", n_degraded);
+}
+
+static void print_slots(const struct metrics *metrics, FILE *out)
+{
+	begin(out, "connections", "gauge", "connections that are open");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		fprintf(out, "runnel_connections{worker=\"%u\"} %" PRIu64 "\n",
+		    metrics->slots[i].number, metrics->slots[i].n_open);
+	begin(out, "slowest_handler_seconds", "gauge",
+	    "the longest time that a handler took since the worker started");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		fprintf(out, "runnel_slowest_handler_seconds{worker=\"%u\"} %g\n",
+		    metrics->slots[i].number, metrics->slots[i].slowest_ms / 1000.);
+}
+
+/* The counter that lies at an offset in struct counters. */
+static void print_counter(const struct metrics *metrics, const char *counter, const char *help,
+    size_t offset, FILE *out)
+{
+	char name[64];
+	int len = snprintf(name, sizeof(name), "%s_total", metric_of(counter));
+
+	CHECK(len > 0 && (size_t)len < sizeof(name));
+	begin(out, name, "counter", help);
+	for (unsigned int i = 0; i < metrics->n_slots; i++) {
+		uint64_t value;
+
+		memcpy(
+		    &value, (const char *)&metrics->slots[i].counters + offset, sizeof(value));
+		fprintf(out, "runnel_%s{worker=\"%u\"} %" PRIu64 "\n", name,
+		    metrics->slots[i].number, value);
+	}
+}
+
+static void print_closed(const struct metrics *metrics, FILE *out)
+{
+	static const char *const reasons[N_CLOSE_REASONS] = {
+#define REASON_NAME(name, text) #name,
+		CLOSE_REASONS(REASON_NAME)
+#undef REASON_NAME
+	};
+
+	begin(out, "connections_closed_total", "counter", "connections that ended, by reason");
+	for (unsigned int i = 0; i < metrics->n_slots; i++) {
+		const struct metrics_slot *slot = &metrics->slots[i];
+
+		for (int k = 0; k < N_CLOSE_REASONS; k++)
+			fprintf(out,
+			    "runnel_connections_closed_total{worker=\"%u\",reason=\"%s\"}"
+			    " %" PRIu64 "\n",
+			    slot->number, reasons[k], slot->counters.closed[k]);
+	}
+}
+
+void metrics_print(const struct metrics *metrics, FILE *out)
+{
+	print_daemon(metrics, out);
+	print_slots(metrics, out);
+#define PRINT_COUNTER(name, text) \
+	print_counter(metrics, #name, text, offsetof(struct counters, name), out);
+	COUNTERS(PRINT_COUNTER)
+#undef PRINT_COUNTER
+	print_closed(metrics, out);
+}

@@ -1,0 +1,34 @@
+/*
+ * All figures in the text format of Prometheus, as the verb `metrics` answers. Each
+ * counter of base/counters.h is one of them; runnelctl(8) lists the names, and
+ * tests/lint/metrics.sh compares. Process: the master.
+ */
+#ifndef RUNNEL_MASTER_METRICS_H
+#define RUNNEL_MASTER_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/counters.h"
+
+struct metrics_slot {
+	unsigned int number;
+	uint64_t n_open; /* connections, of all its processes */
+	bool is_ready, is_degraded;
+	uint32_t slowest_ms;
+	struct counters counters;
+};
+
+struct metrics {
+	time_t started_at;
+	uint32_t generation;
+	unsigned int n_workers;           /* that there should be */
+	const struct metrics_slot *slots; /* borrowed */
+	unsigned int n_slots;             /* that were ever used: counters do not go away */
+};
+
+void metrics_print(const struct metrics *metrics, FILE *out);
+
+#endif

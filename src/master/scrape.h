@@ -1,0 +1,18 @@
+/*
+ * What there is for metrics.h at the moment: from the slots' pages, and from the
+ * generation that serves. Process: the master.
+ */
+#ifndef RUNNEL_MASTER_SCRAPE_H
+#define RUNNEL_MASTER_SCRAPE_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "master/generation.h"
+#include "master/pages.h"
+
+/* All metrics; generation NULL: none serves. */
+void scrape_print(time_t started_at, const struct generation *generation,
+    const struct pages *pages, FILE *out);
+
+#endif
