@@ -6,6 +6,7 @@ SYSTEM_TESTS = \
 	tests/system/b_framings \
 	tests/system/b_start \
 	tests/system/c_control \
+	tests/system/c_ctl \
 	tests/system/c_log \
 	tests/system/c_privileges \
 	tests/system/c_process \
@@ -77,6 +78,10 @@ tests_system_c_log_LDADD = $(SYSTEM_LDADD)
 tests_system_c_privileges_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_privileges_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_privileges_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_ctl_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_ctl_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_ctl_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_process_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_process_CFLAGS = $(SYSTEM_CFLAGS)

@@ -1,0 +1,233 @@
+#include "config.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/units.h"
+
+#include "ctl/board.h"
+#include "ctl/figure.h"
+
+enum column { SLOT, STATE, PID, UP, CONNS, REQUESTS, REPLIES, REFUSED, SLOWEST, N_COLUMNS };
+
+static const struct {
+	const char *title;
+	bool is_left;
+} columns[N_COLUMNS] = {
+	[SLOT] = { "SLOT", false },
+	[STATE] = { "STATE", true },
+	[PID] = { "PID", false },
+	[UP] = { "UP", false },
+	[CONNS] = { "CONNS", false },
+	[REQUESTS] = { "REQ/S", false },
+	[REPLIES] = { "OUT/S", false },
+	[REFUSED] = { "REFUSED", false },
+	[SLOWEST] = { "SLOWEST HANDLER", true },
+};
+
+#define CELL_SIZE 128
+
+struct row {
+	char cells[N_COLUMNS][CELL_SIZE];
+};
+
+/* Of workers. */
+struct sum {
+	size_t n;
+	json_int_t conns, most_conns, refused;
+	double requests, replies;
+	bool has_rates; /* those of all are known */
+};
+
+static json_int_t number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text != NULL ? text : "?";
+}
+
+/* What a path may hold is not obeyed by a terminal. */
+static void print_clean(const char *text, FILE *out)
+{
+	for (; *text != '\0'; text++)
+		fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
+}
+
+static const json_t *find_worker(const json_t *answer, json_int_t slot)
+{
+	const json_t *workers = json_object_get(answer, "workers");
+
+	for (size_t i = 0; i < json_array_size(workers); i++) {
+		const json_t *worker = json_array_get(workers, i);
+
+		if (number_of(worker, "slot") == slot)
+			return worker;
+	}
+	return NULL;
+}
+
+/* Between two looks at the same daemon; its own clock says how far they are apart. */
+static bool rate_of(const json_t *before, const json_t *now, const json_t *worker,
+    const char *counter, double *rate)
+{
+	const json_t *earlier = find_worker(before, number_of(worker, "slot"));
+	json_int_t ms = number_of(now, "uptime_ms") - number_of(before, "uptime_ms");
+	json_int_t n = number_of(json_object_get(worker, "counters"), counter) -
+		       number_of(json_object_get(earlier, "counters"), counter);
+
+	if (earlier == NULL || number_of(before, "pid") != number_of(now, "pid") || ms <= 0 ||
+	    n < 0)
+		return false;
+	*rate = (double)n * 1000 / (double)ms;
+	return true;
+}
+
+static void put_number(char cell[CELL_SIZE], json_int_t number)
+{
+	snprintf(cell, CELL_SIZE, "%" JSON_INTEGER_FORMAT, number);
+}
+
+static void put_rate(char cell[CELL_SIZE], bool is_known, double rate)
+{
+	char figure[FIGURE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "%s", is_known ? figure_format(rate, figure) : "-");
+}
+
+static void put_slowest(char cell[CELL_SIZE], const json_t *worker)
+{
+	const json_t *slowest = json_object_get(worker, "slowest");
+
+	if (!json_is_object(slowest))
+		snprintf(cell, CELL_SIZE, "-");
+	else
+		snprintf(cell, CELL_SIZE,
+		    "%" JSON_INTEGER_FORMAT " ms, %s %" JSON_INTEGER_FORMAT,
+		    number_of(slowest, "ms"), text_of(slowest, "module"),
+		    number_of(slowest, "id"));
+}
+
+static void put_process(struct row *row, const json_t *worker)
+{
+	char up[UNITS_TEXT_SIZE];
+
+	snprintf(row->cells[STATE], CELL_SIZE, "%s%s", text_of(worker, "state"),
+	    json_is_true(json_object_get(worker, "degraded")) ? ", degraded" : "");
+	if (number_of(worker, "pid") == 0) {
+		strcpy(row->cells[PID], "-");
+		strcpy(row->cells[UP], "-");
+		return;
+	}
+	put_number(row->cells[PID], number_of(worker, "pid"));
+	snprintf(row->cells[UP], CELL_SIZE, "%s",
+	    units_format_age(number_of(worker, "uptime_ms"), up));
+}
+
+static void put_worker(struct row *row, struct sum *sum, const json_t *before,
+    const json_t *now, const json_t *worker)
+{
+	json_int_t conns = number_of(worker, "connections");
+	json_int_t refused = number_of(json_object_get(worker, "counters"), "sends_refused");
+	double requests = 0, replies = 0;
+	bool is_known = rate_of(before, now, worker, "frames_in", &requests) &&
+			rate_of(before, now, worker, "frames_out", &replies);
+
+	put_number(row->cells[SLOT], number_of(worker, "slot"));
+	put_process(row, worker);
+	put_number(row->cells[CONNS], conns);
+	put_rate(row->cells[REQUESTS], is_known, requests);
+	put_rate(row->cells[REPLIES], is_known, replies);
+	put_number(row->cells[REFUSED], refused);
+	put_slowest(row->cells[SLOWEST], worker);
+	sum->n++;
+	sum->conns += conns;
+	sum->most_conns = conns > sum->most_conns ? conns : sum->most_conns;
+	sum->refused += refused;
+	sum->requests += requests;
+	sum->replies += replies;
+	sum->has_rates = sum->has_rates && is_known;
+}
+
+static void put_sum(struct row *row, const struct sum *sum)
+{
+	strcpy(row->cells[SLOT], "all");
+	put_number(row->cells[CONNS], sum->conns);
+	put_rate(row->cells[REQUESTS], sum->has_rates, sum->requests);
+	put_rate(row->cells[REPLIES], sum->has_rates, sum->replies);
+	put_number(row->cells[REFUSED], sum->refused);
+}
+
+static void print_row(const struct row *row, const size_t widths[N_COLUMNS], FILE *out)
+{
+	char line[N_COLUMNS * (CELL_SIZE + 2)];
+	size_t len = 0;
+
+	for (int i = 0; i < N_COLUMNS; i++)
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%*s%s",
+		    (columns[i].is_left ? -1 : 1) * (int)widths[i], row->cells[i],
+		    i + 1 < N_COLUMNS ? "  " : "");
+	while (len > 0 && line[len - 1] == ' ')
+		len--;
+	fprintf(out, "%.*s\n", (int)len, line);
+}
+
+static void print_rows(const struct row *rows, size_t n, FILE *out)
+{
+	size_t widths[N_COLUMNS] = { 0 };
+
+	for (size_t k = 0; k < n; k++) {
+		for (int i = 0; i < N_COLUMNS; i++) {
+			size_t len = strlen(rows[k].cells[i]);
+
+			widths[i] = len > widths[i] ? len : widths[i];
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		print_row(&rows[k], widths, out);
+}
+
+static void print_head(const json_t *now, const struct sum *sum, FILE *out)
+{
+	json_int_t draining = number_of(now, "draining");
+	char up[UNITS_TEXT_SIZE];
+
+	fprintf(out,
+	    "runneld %s is %s: pid %" JSON_INTEGER_FORMAT
+	    ", up %s, generation %" JSON_INTEGER_FORMAT "\nconf ",
+	    text_of(now, "version"), text_of(now, "state"), number_of(now, "pid"),
+	    units_format_age(number_of(now, "uptime_ms"), up), number_of(now, "generation"));
+	print_clean(text_of(now, "conf"), out);
+	fprintf(out, "\n%" JSON_INTEGER_FORMAT " connections", sum->conns);
+	if (sum->conns > 0)
+		fprintf(out, ", balance %.2f",
+		    (double)sum->most_conns * (double)sum->n / (double)sum->conns);
+	if (draining > 0)
+		fprintf(
+		    out, "; %" JSON_INTEGER_FORMAT " more of earlier generations", draining);
+	fputs("\n\n", out);
+}
+
+void board_print(const json_t *before, const json_t *now, FILE *out)
+{
+	const json_t *workers = json_object_get(now, "workers");
+	size_t n = json_array_size(workers);
+	struct row *rows = must_alloc(n + 2, sizeof(*rows));
+	struct sum sum = { .has_rates = true };
+
+	for (int i = 0; i < N_COLUMNS; i++)
+		snprintf(rows[0].cells[i], CELL_SIZE, "%s", columns[i].title);
+	for (size_t i = 0; i < n; i++)
+		put_worker(&rows[i + 1], &sum, before, now, json_array_get(workers, i));
+	put_sum(&rows[n + 1], &sum);
+	print_head(now, &sum, out);
+	print_rows(rows, n == 1 ? 2 : n + 2, out);
+	free(rows);
+}

@@ -1,0 +1,167 @@
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "call/ending.h"
+#include "settings/peek.h"
+
+#include "ctl/command.h"
+#include "ctl/exchange.h"
+#include "ctl/status.h"
+
+#define SECOND_MS INT64_C(1000)
+#define MINUTE_MS (60 * SECOND_MS)
+
+/* Ask for the verb that the command is, and print what show makes of the answer. */
+static int ask(const struct options *options, const char *socket,
+    void (*show)(const json_t *answer, FILE *out))
+{
+	json_t *request = json_pack("{ss}", "verb", options->command->name), *answer;
+	int status;
+
+	if (options->command->argument != NULL)
+		json_object_set_new(
+		    request, options->command->argument, json_string(options->argument));
+	status = exchange_ask(options, socket, request, &answer);
+	json_decref(request);
+	if (status != COMMAND_DONE)
+		return status;
+	if (options->is_json)
+		exchange_print(answer, stdout);
+	else
+		show(answer, stdout);
+	json_decref(answer);
+	return exchange_flush(stdout);
+}
+
+static const char *text_of(const json_t *answer, const char *name)
+{
+	const char *text = json_string_value(json_object_get(answer, name));
+
+	return text != NULL ? text : "";
+}
+
+static void show_nothing(const json_t *answer, FILE *out)
+{
+	(void)answer;
+	(void)out;
+}
+
+static void show_text(const json_t *answer, FILE *out)
+{
+	fputs(text_of(answer, "text"), out);
+}
+
+static void show_conf(const json_t *answer, FILE *out)
+{
+	fprintf(out, "# %s, generation %" JSON_INTEGER_FORMAT "\n", text_of(answer, "conf"),
+	    json_integer_value(json_object_get(answer, "generation")));
+	show_text(answer, out);
+}
+
+static void show_reload(const json_t *answer, FILE *out)
+{
+	fprintf(out, "generation %" JSON_INTEGER_FORMAT " serves\n",
+	    json_integer_value(json_object_get(answer, "generation")));
+}
+
+static void show_version(const json_t *answer, FILE *out)
+{
+	fprintf(out, "runneld %s\n", text_of(answer, "version"));
+}
+
+static int run_conf(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_conf);
+}
+
+static int run_text(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_text);
+}
+
+static int run_reload(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_reload);
+}
+
+static int run_version(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_version);
+}
+
+static int run_silent(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_nothing);
+}
+
+static int run_end(const struct options *options, const char *socket)
+{
+	return exchange_end(options, socket);
+}
+
+const struct command commands[] = {
+	{ "status", NULL, "what the daemon and its workers do", 10 * SECOND_MS, true,
+	    status_run },
+	{ "metrics", NULL, "all figures, as Prometheus reads them", 10 * SECOND_MS, false,
+	    run_text },
+	{ "conf", NULL, "the conf in force; what is not at its default is marked",
+	    10 * SECOND_MS, false, run_conf },
+	{ "version", NULL, "the version of the daemon", 10 * SECOND_MS, false, run_version },
+	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, run_reload },
+	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, run_silent },
+	{ "upgrade", NULL, "let the binary as it is now take over", 2 * MINUTE_MS, false,
+	    run_silent },
+	{ "log-level", "level", "log lines down to level, till the next reload", 10 * SECOND_MS,
+	    false, run_silent },
+	{ "stop", NULL, "stop gracefully, within drain-timeout", COMMAND_NO_LIMIT, false,
+	    run_end },
+	{ "quit", NULL, "stop when all connections are closed", COMMAND_NO_LIMIT, false,
+	    run_end },
+	{ "fast-stop", NULL, "stop at once", 15 * SECOND_MS, false, run_end },
+};
+
+const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < n_commands; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* Of a conf that is no longer good, what can be read counts. */
+static enum status find_socket(
+    const struct options *options, struct peek *where, struct reason *why)
+{
+	enum status status = peek_read(options->conf_path, NULL, where, why);
+	struct reason what = *why;
+
+	if (where->control_socket != NULL)
+		return STATUS_OK;
+	if (status != STATUS_OK)
+		return reason_set(why, "%s; name the control socket with -s", what.text);
+	return reason_set(why, "%s names no control-socket; set one, or give its path with -s",
+	    options->conf_path);
+}
+
+int command_run(const struct options *options)
+{
+	struct peek where = { 0 };
+	struct reason why = { "" };
+	int status;
+
+	if (options->socket != NULL)
+		status = options->command->run(options, options->socket);
+	else if (find_socket(options, &where, &why) == STATUS_OK)
+		status = options->command->run(options, where.control_socket);
+	else
+		status = exchange_fail(options, &why);
+	peek_free(&where);
+	return status;
+}
