@@ -105,8 +105,9 @@ static enum call_result read_line(
 			return CALL_FAILED;
 		}
 		if (!await_input(fd, deadline_ms)) {
+			/* Some of it has gone by since the limit was set. */
 			reason_set(why, "no answer in %llu s",
-			    (unsigned long long)(deadline_ms - begin_ms) / 1000);
+			    (unsigned long long)(deadline_ms - begin_ms + 500) / 1000);
 			return CALL_FAILED;
 		}
 		n = recv(fd, line->text + line->len, line->size - line->len, 0);
