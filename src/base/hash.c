@@ -95,6 +95,30 @@ void hash_remove(struct hash *hash, struct hash_link *link)
 		resize(hash, (hash->mask + 1) / 2);
 }
 
+static size_t reverse_bits(size_t n)
+{
+	size_t result = 0;
+
+	for (unsigned int i = 0; i < 8 * sizeof(n); i++) {
+		result = result << 1 | (n & 1);
+		n >>= 1;
+	}
+	return result;
+}
+
+/*
+ * The cursor counts with its bits reversed, from the highest that the mask has. So buckets that
+ * a bucket is split into come where the bucket would have, and stand together: those that were
+ * done stay done, however many there are by now.
+ */
+size_t hash_scan(const struct hash *hash, size_t cursor, hash_visit_f *visit, void *arg)
+{
+	for (struct hash_link *link = hash->buckets[cursor & hash->mask]; link != NULL;
+	     link = link->next)
+		visit(link, arg);
+	return reverse_bits(reverse_bits(cursor | ~hash->mask) + 1);
+}
+
 void hash_destroy(struct hash *hash)
 {
 	free(hash->buckets);

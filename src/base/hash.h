@@ -36,6 +36,15 @@ struct hash_link *hash_find_next(const struct hash_link *link);
 /* The link must be in the table. */
 void hash_remove(struct hash *hash, struct hash_link *link);
 
+/*
+ * Visit the links of one bucket, and return the cursor for the next call; 0 is the first, and
+ * means that it is over. A link that is there from the first call to the last is visited, however
+ * the table changes in between; it may be visited again when the table has shrunk. The visitor
+ * leaves the table alone.
+ */
+typedef void hash_visit_f(struct hash_link *link, void *arg);
+size_t hash_scan(const struct hash *hash, size_t cursor, hash_visit_f *visit, void *arg);
+
 /* Frees the buckets; links are the caller's. */
 void hash_destroy(struct hash *hash);
 

@@ -141,6 +141,55 @@ START_TEST(links_of_one_key_are_found_one_after_the_other)
 }
 END_TEST
 
+static unsigned n_visits[N_KEYS];
+
+static void count_visit(struct hash_link *link, void *arg)
+{
+	(void)arg;
+	n_visits[link - links]++;
+}
+
+START_TEST(scan_visits_each_link_once)
+{
+	struct hash *hash = new_hash();
+	size_t cursor = 0;
+
+	for (size_t i = 0; i < N_KEYS; i++)
+		hash_insert(hash, &links[i], key_of(i));
+	do
+		cursor = hash_scan(hash, cursor, count_visit, NULL);
+	while (cursor != 0);
+	for (size_t i = 0; i < N_KEYS; i++)
+		ck_assert_uint_eq(n_visits[i], 1);
+	hash_destroy(hash);
+}
+END_TEST
+
+/* The first hundred stay; the others come or go while the scan is on its way, at any point. */
+START_TEST(scan_misses_nothing_that_stays)
+{
+	struct hash *hash = new_hash();
+	bool is_growing = _i % 2 == 0;
+	size_t cursor = 0, turn = 0, mask;
+
+	for (size_t i = 0; i < (is_growing ? 100 : N_KEYS); i++)
+		hash_insert(hash, &links[i], key_of(i));
+	mask = hash->mask;
+	do {
+		if (turn++ == (size_t)_i) {
+			for (size_t i = 100; i < N_KEYS; i++)
+				is_growing ? hash_insert(hash, &links[i], key_of(i))
+					   : hash_remove(hash, &links[i]);
+		}
+		cursor = hash_scan(hash, cursor, count_visit, NULL);
+	} while (cursor != 0);
+	ck_assert_uint_ne(hash->mask, mask);
+	for (size_t i = 0; i < 100; i++)
+		ck_assert_uint_ge(n_visits[i], 1);
+	hash_destroy(hash);
+}
+END_TEST
+
 TCase *hash_tests(void)
 {
 	TCase *hash = tcase_create("hash");
@@ -152,5 +201,7 @@ TCase *hash_tests(void)
 	tcase_add_test(hash, keys_in_a_row_spread);
 	tcase_add_test(hash, links_of_one_key_are_found_one_after_the_other);
 	tcase_add_test(hash, random_use_agrees_with_a_plain_table);
+	tcase_add_test(hash, scan_visits_each_link_once);
+	tcase_add_loop_test(hash, scan_misses_nothing_that_stays, 0, 100);
 	return hash;
 }
