@@ -33,6 +33,7 @@
 #define CLOSE_REASONS(CLOSE_REASON)                                                   \
 	CLOSE_REASON(peer, "the peer ended it")                                       \
 	CLOSE_REASON(handler, "a module closed it")                                   \
+	CLOSE_REASON(kicked, "an operator ended it")                                  \
 	CLOSE_REASON(protocol, "a framing error, an oversize frame or an unknown id") \
 	CLOSE_REASON(idle, "idle-timeout")                                            \
 	CLOSE_REASON(heartbeat, "heartbeat-timeout")                                  \

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/list.h"
@@ -494,6 +495,21 @@ void crew_hand_over(struct crew *crew, unsigned int slot, int fd)
 
 	if (process_is_running(process))
 		channel_send_fd(process->channel, CHANNEL_HAND_OVER, 0, fd);
+}
+
+void crew_survey(struct crew *crew, crew_open_f *open, void *arg)
+{
+	for (unsigned int i = 0; i < crew->n_slots; i++) {
+		const struct process *process = &crew->slots[i].process;
+		int fd = process_is_running(process) ? open(i, arg) : -1;
+
+		if (fd < 0)
+			continue;
+		/* Whoever waits at the other end sees that it is closed. */
+		if (!channel_send_fd(process->channel, CHANNEL_SURVEY, 0, fd))
+			log_debug("worker %u does not hear of a survey", i);
+		close(fd);
+	}
 }
 
 void crew_set_log_level(struct crew *crew, enum log_level level)

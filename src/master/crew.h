@@ -86,6 +86,13 @@ void crew_receive(struct crew *crew, unsigned int slot, int fd);
  */
 void crew_hand_over(struct crew *crew, unsigned int slot, int fd);
 
+/*
+ * Ask each worker that runs: open returns the descriptor that it answers on, which is closed
+ * here; -1: this one is not asked.
+ */
+typedef int crew_open_f(unsigned int slot, void *arg);
+void crew_survey(struct crew *crew, crew_open_f *open, void *arg);
+
 /* What all workers log from now on. Those that are started later have it from the master. */
 void crew_set_log_level(struct crew *crew, enum log_level level);
 

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/streams.h"
 #include "master/activation.h"
+#include "master/census.h"
 #include "master/detach.h"
 #include "master/guard.h"
 #include "master/log_file.h"
@@ -282,6 +283,7 @@ static void forget(void *arg)
 	signals_forget(master);
 	ev_io_stop(master->loop, &master->old_io);
 	control_forget(master->control);
+	censuses_drop(&master->censuses);
 	notify_watchdog_stop(master->loop);
 	upgrade_forget(master->upgrade);
 	upgrade_forget(master->next);
@@ -392,6 +394,7 @@ static void release(struct master *master)
 	if (master->pid_fd >= 0)
 		pid_file_remove(master->pid_file, master->pid_fd);
 	free(master->pid_file);
+	censuses_drop(&master->censuses);
 	/* Who waits for the end is told of it when all else is done. */
 	control_close(&master->control);
 	free(master->control_socket);
@@ -414,6 +417,7 @@ int master_run(const struct master_options *options)
 		.asked_level = -1,
 	};
 
+	list_init(&master.censuses);
 	notify_init();
 	if (set_up(&master)) {
 		serve(&master);

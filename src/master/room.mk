@@ -1,8 +1,10 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/activation.c src/master/activation.h \
+	src/master/census.c src/master/census.h \
 	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
+	src/master/conns.c src/master/conns.h \
 	src/master/control.c src/master/control.h \
 	src/master/control_client.c src/master/control_client.h \
 	src/master/control_peer.c src/master/control_peer.h \

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "base/log.h"
 #include "master/control.h"
 #include "master/inheritance.h"
@@ -46,6 +47,7 @@ struct master {
 	char *control_socket;    /* of the first conf; NULL: none; owned, like the group */
 	char *control_group;
 	struct control *control;           /* NULL: there is none, or not yet */
+	struct link censuses;              /* of connections, that are not over */
 	struct control_request *upgrading; /* asked for the upgrade; NULL: a signal did */
 	uint64_t started_ms;
 	char *log; /* where the log goes; owned */

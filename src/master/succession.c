@@ -573,6 +573,16 @@ void succession_pass_log(struct succession *succession)
 		pass_log(container_of(link, struct generation, link));
 }
 
+void succession_survey(struct succession *succession, crew_open_f *open, void *arg)
+{
+	struct link *link;
+
+	if (succession->current != NULL)
+		crew_survey(succession->current->crew, open, arg);
+	list_foreach(link, &succession->ending)
+		crew_survey(container_of(link, struct generation, link)->crew, open, arg);
+}
+
 void succession_set_log_level(struct succession *succession, enum log_level level)
 {
 	struct link *link;

@@ -103,6 +103,9 @@ void succession_receive(struct succession *succession, unsigned int slot, int fd
 /* Let the workers of all generations log to the file that the master has opened anew. */
 void succession_pass_log(struct succession *succession);
 
+/* Ask the workers of all generations that serve or end, as crew_survey() does. */
+void succession_survey(struct succession *succession, crew_open_f *open, void *arg);
+
 /* What all workers log, of all generations that have any. */
 void succession_set_log_level(struct succession *succession, enum log_level level);
 

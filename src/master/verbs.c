@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "master/conns.h"
 #include "master/scrape.h"
 #include "master/state.h"
 #include "master/summary.h"
@@ -168,6 +169,9 @@ static const struct control_verb verbs[] = {
 	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
 	{ "metrics", "all figures, as Prometheus reads them", CONTROL_READ, NULL,
 	    tell_metrics },
+	{ "conns", "connections: which, whose, how busy", CONTROL_READ, conns_keys,
+	    conns_list },
+	{ "kick", "end a connection", CONTROL_FULL, kick_keys, conns_kick },
 	{ "conf", "the conf that is in force", CONTROL_FULL, NULL, tell_conf },
 	{ "log-level", "log lines down to level, till the next reload", CONTROL_FULL,
 	    level_keys, set_log_level },

@@ -25,6 +25,7 @@ enum channel_type {
 	CHANNEL_ADOPT,     /* master: accept on the sockets of slot arg too: it has no worker */
 	CHANNEL_RELEASE,   /* master: accept on them no more */
 	CHANNEL_LOG,       /* master: log to the file on the descriptor */
+	CHANNEL_SURVEY,    /* master: answer a survey on the descriptor */
 	CHANNEL_LOG_LEVEL, /* master: log lines down to level arg */
 
 	/* Between an old and a new master, in an upgrade. */

@@ -4,6 +4,7 @@ src_worker_libworker_a_SOURCES = \
 	src/worker/channel.c src/worker/channel.h \
 	src/worker/handover.c src/worker/handover.h \
 	src/worker/limits.c src/worker/limits.h \
+	src/worker/survey.c src/worker/survey.h \
 	src/worker/trim.c src/worker/trim.h \
 	src/worker/worker.c src/worker/worker.h
 src_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)

@@ -24,6 +24,7 @@
 #include "worker/channel.h"
 #include "worker/handover.h"
 #include "worker/limits.h"
+#include "worker/survey.h"
 #include "worker/trim.h"
 #include "worker/worker.h"
 
@@ -49,6 +50,7 @@ struct worker {
 	bool is_ending;            /* it accepts no more, and ends when it has no connection */
 	struct handover *handover; /* to a later worker; NULL: none */
 	struct link receivers;     /* of connections of earlier ones */
+	struct link surveys;       /* that are being answered */
 	ev_io channel;
 	ev_signal term;
 	ev_timer deadline; /* of a graceful end */
@@ -360,6 +362,10 @@ static void obey(struct worker *worker, const struct channel_message *message, i
 	case CHANNEL_LOG:
 		change_log(fd);
 		break;
+	case CHANNEL_SURVEY:
+		if (fd >= 0 && survey_new(&worker->surveys, worker->table, fd) != STATUS_OK)
+			log_warn("a survey of the connections cannot be answered");
+		break;
 	case CHANNEL_LOG_LEVEL:
 		if (message->arg <= LOG_LEVEL_DEBUG)
 			log_set_level(message->arg);
@@ -469,6 +475,7 @@ static void finish(struct worker *worker)
 	if (work_n_jobs() > 0)
 		_exit(0);
 	handover_destroy(&worker->handover);
+	surveys_close(&worker->surveys);
 	trim_stop(&worker->trim, worker->loop);
 	modules_stop(worker->modules);
 	work_close();
@@ -485,6 +492,7 @@ void worker_run(const struct worker_plan *plan)
 	struct worker worker = { .plan = plan };
 
 	list_init(&worker.receivers);
+	list_init(&worker.surveys);
 	/* A hook that hangs hears of nothing; later the channel tells that the master is gone. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_signals();
