@@ -10,13 +10,11 @@
 
 #include "ctl/board.h"
 #include "ctl/figure.h"
+#include "ctl/table.h"
 
 enum column { SLOT, STATE, PID, UP, CONNS, REQUESTS, REPLIES, REFUSED, SLOWEST, N_COLUMNS };
 
-static const struct {
-	const char *title;
-	bool is_left;
-} columns[N_COLUMNS] = {
+static const struct table_column columns[N_COLUMNS] = {
 	[SLOT] = { "SLOT", false },
 	[STATE] = { "STATE", true },
 	[PID] = { "PID", false },
@@ -28,11 +26,7 @@ static const struct {
 	[SLOWEST] = { "SLOWEST HANDLER", true },
 };
 
-#define CELL_SIZE 128
-
-struct row {
-	char cells[N_COLUMNS][CELL_SIZE];
-};
+#define CELL_SIZE TABLE_CELL_SIZE
 
 /* Of workers. */
 struct sum {
@@ -115,7 +109,7 @@ static void put_slowest(char cell[CELL_SIZE], const json_t *worker)
 		    number_of(slowest, "id"));
 }
 
-static void put_process(struct row *row, const json_t *worker)
+static void put_process(struct table_row *row, const json_t *worker)
 {
 	char up[UNITS_TEXT_SIZE];
 
@@ -131,7 +125,7 @@ static void put_process(struct row *row, const json_t *worker)
 	    units_format_age(number_of(worker, "uptime_ms"), up));
 }
 
-static void put_worker(struct row *row, struct sum *sum, const json_t *before,
+static void put_worker(struct table_row *row, struct sum *sum, const json_t *before,
     const json_t *now, const json_t *worker)
 {
 	json_int_t conns = number_of(worker, "connections");
@@ -156,42 +150,13 @@ static void put_worker(struct row *row, struct sum *sum, const json_t *before,
 	sum->has_rates = sum->has_rates && is_known;
 }
 
-static void put_sum(struct row *row, const struct sum *sum)
+static void put_sum(struct table_row *row, const struct sum *sum)
 {
 	strcpy(row->cells[SLOT], "all");
 	put_number(row->cells[CONNS], sum->conns);
 	put_rate(row->cells[REQUESTS], sum->has_rates, sum->requests);
 	put_rate(row->cells[REPLIES], sum->has_rates, sum->replies);
 	put_number(row->cells[REFUSED], sum->refused);
-}
-
-static void print_row(const struct row *row, const size_t widths[N_COLUMNS], FILE *out)
-{
-	char line[N_COLUMNS * (CELL_SIZE + 2)];
-	size_t len = 0;
-
-	for (int i = 0; i < N_COLUMNS; i++)
-		len += (size_t)snprintf(line + len, sizeof(line) - len, "%*s%s",
-		    (columns[i].is_left ? -1 : 1) * (int)widths[i], row->cells[i],
-		    i + 1 < N_COLUMNS ? "  " : "");
-	while (len > 0 && line[len - 1] == ' ')
-		len--;
-	fprintf(out, "%.*s\n", (int)len, line);
-}
-
-static void print_rows(const struct row *rows, size_t n, FILE *out)
-{
-	size_t widths[N_COLUMNS] = { 0 };
-
-	for (size_t k = 0; k < n; k++) {
-		for (int i = 0; i < N_COLUMNS; i++) {
-			size_t len = strlen(rows[k].cells[i]);
-
-			widths[i] = len > widths[i] ? len : widths[i];
-		}
-	}
-	for (size_t k = 0; k < n; k++)
-		print_row(&rows[k], widths, out);
 }
 
 static void print_head(const json_t *now, const struct sum *sum, FILE *out)
@@ -219,15 +184,13 @@ void board_print(const json_t *before, const json_t *now, FILE *out)
 {
 	const json_t *workers = json_object_get(now, "workers");
 	size_t n = json_array_size(workers);
-	struct row *rows = must_alloc(n + 2, sizeof(*rows));
+	struct table_row *rows = must_alloc(n + 1, sizeof(*rows));
 	struct sum sum = { .has_rates = true };
 
-	for (int i = 0; i < N_COLUMNS; i++)
-		snprintf(rows[0].cells[i], CELL_SIZE, "%s", columns[i].title);
 	for (size_t i = 0; i < n; i++)
-		put_worker(&rows[i + 1], &sum, before, now, json_array_get(workers, i));
-	put_sum(&rows[n + 1], &sum);
+		put_worker(&rows[i], &sum, before, now, json_array_get(workers, i));
+	put_sum(&rows[n], &sum);
 	print_head(now, &sum, out);
-	print_rows(rows, n == 1 ? 2 : n + 2, out);
+	table_print(columns, N_COLUMNS, rows, n == 1 ? 1 : n + 1, out);
 	free(rows);
 }

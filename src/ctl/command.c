@@ -1,31 +1,27 @@
 #include "config.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/memory.h"
-#include "call/ending.h"
+#include "base/units.h"
 #include "settings/peek.h"
 
 #include "ctl/command.h"
+#include "ctl/conns.h"
 #include "ctl/exchange.h"
 #include "ctl/status.h"
 
 #define SECOND_MS INT64_C(1000)
 #define MINUTE_MS (60 * SECOND_MS)
 
-/* Ask for the verb that the command is, and print what show makes of the answer. */
-static int ask(const struct options *options, const char *socket,
-    void (*show)(const json_t *answer, FILE *out))
-{
-	json_t *request = json_pack("{ss}", "verb", options->command->name), *answer;
-	int status;
+typedef void show_f(const json_t *answer, FILE *out);
 
-	if (options->command->argument != NULL)
-		json_object_set_new(
-		    request, options->command->argument, json_string(options->argument));
-	status = exchange_ask(options, socket, request, &answer);
+/* Ask, and print what show makes of the answer. Takes the request. */
+static int ask_object(
+    const struct options *options, const char *socket, json_t *request, show_f *show)
+{
+	json_t *answer;
+	int status = exchange_ask(options, socket, request, &answer);
+
 	json_decref(request);
 	if (status != COMMAND_DONE)
 		return status;
@@ -35,6 +31,17 @@ static int ask(const struct options *options, const char *socket,
 		show(answer, stdout);
 	json_decref(answer);
 	return exchange_flush(stdout);
+}
+
+/* The verb that the command is, and its argument as a text. */
+static int ask(const struct options *options, const char *socket, show_f *show)
+{
+	json_t *request = json_pack("{ss}", "verb", options->command->name);
+
+	if (options->argument != NULL)
+		json_object_set_new(
+		    request, options->command->argument, json_string(options->argument));
+	return ask_object(options, socket, request, show);
 }
 
 static const char *text_of(const json_t *answer, const char *name)
@@ -98,30 +105,62 @@ static int run_silent(const struct options *options, const char *socket)
 	return ask(options, socket, show_nothing);
 }
 
+static int run_conns(const struct options *options, const char *socket)
+{
+	json_t *request = json_pack("{ss}", "verb", options->command->name);
+
+	if (options->sort != NULL)
+		json_object_set_new(request, "sort", json_string(options->sort));
+	if (options->filter != NULL)
+		json_object_set_new(request, "filter", json_string(options->filter));
+	if (options->limit > 0)
+		json_object_set_new(request, "limit", json_integer(options->limit));
+	return ask_object(options, socket, request, conns_print);
+}
+
+static int run_kick(const struct options *options, const char *socket)
+{
+	struct reason why = { "" };
+	int64_t id;
+
+	if (units_parse_number(options->argument, &id) != STATUS_OK || id < 1) {
+		reason_set(
+		    &why, "'%s' is no id of a connection; conns shows them", options->argument);
+		return exchange_fail(options, &why);
+	}
+	return ask_object(options, socket,
+	    json_pack("{ss sI}", "verb", options->command->name, "id", (json_int_t)id),
+	    show_nothing);
+}
+
 static int run_end(const struct options *options, const char *socket)
 {
 	return exchange_end(options, socket);
 }
 
 const struct command commands[] = {
-	{ "status", NULL, "what the daemon and its workers do", 10 * SECOND_MS, true,
+	{ "status", NULL, "what the daemon and its workers do", 10 * SECOND_MS, true, false,
 	    status_run },
 	{ "metrics", NULL, "all figures, as Prometheus reads them", 10 * SECOND_MS, false,
-	    run_text },
+	    false, run_text },
 	{ "conf", NULL, "the conf in force; what is not at its default is marked",
-	    10 * SECOND_MS, false, run_conf },
-	{ "version", NULL, "the version of the daemon", 10 * SECOND_MS, false, run_version },
-	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, run_reload },
-	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, run_silent },
-	{ "upgrade", NULL, "let the binary as it is now take over", 2 * MINUTE_MS, false,
+	    10 * SECOND_MS, false, false, run_conf },
+	{ "conns", NULL, "connections: which, whose, how busy", 10 * SECOND_MS, false, true,
+	    run_conns },
+	{ "kick", "id", "end a connection", 10 * SECOND_MS, false, false, run_kick },
+	{ "version", NULL, "the version of the daemon", 10 * SECOND_MS, false, false,
+	    run_version },
+	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, false, run_reload },
+	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, false, run_silent },
+	{ "upgrade", NULL, "let the binary as it is now take over", 2 * MINUTE_MS, false, false,
 	    run_silent },
 	{ "log-level", "level", "log lines down to level, till the next reload", 10 * SECOND_MS,
-	    false, run_silent },
-	{ "stop", NULL, "stop gracefully, within drain-timeout", COMMAND_NO_LIMIT, false,
+	    false, false, run_silent },
+	{ "stop", NULL, "stop gracefully, within drain-timeout", COMMAND_NO_LIMIT, false, false,
 	    run_end },
-	{ "quit", NULL, "stop when all connections are closed", COMMAND_NO_LIMIT, false,
+	{ "quit", NULL, "stop when all connections are closed", COMMAND_NO_LIMIT, false, false,
 	    run_end },
-	{ "fast-stop", NULL, "stop at once", 15 * SECOND_MS, false, run_end },
+	{ "fast-stop", NULL, "stop at once", 15 * SECOND_MS, false, false, run_end },
 };
 
 const size_t n_commands = sizeof(commands) / sizeof(commands[0]);

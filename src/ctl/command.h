@@ -28,6 +28,7 @@ struct command {
 	const char *text;     /* one line for people */
 	int64_t limit_ms;     /* of the wait for its answer */
 	bool is_watched;      /* it takes --watch and --interval */
+	bool is_query;        /* it takes --sort, --filter and --limit */
 	/* Returns the exit status; says on standard error what went wrong. */
 	int (*run)(const struct options *options, const char *socket);
 };

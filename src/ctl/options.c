@@ -12,10 +12,13 @@
 
 static const struct option long_options[] = {
 	{ "conf", required_argument, NULL, 'c' },
+	{ "filter", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "limit", required_argument, NULL, 'l' },
 	{ "socket", required_argument, NULL, 's' },
+	{ "sort", required_argument, NULL, 'o' },
 	{ "version", no_argument, NULL, 'V' },
 	{ "wait", required_argument, NULL, 'w' },
 	{ "watch", no_argument, NULL, 'W' },
@@ -39,6 +42,9 @@ static enum status take_option(
 	case 'c':
 		options->conf_path = optarg;
 		break;
+	case 'f':
+		options->filter = optarg;
+		break;
 	case 'h':
 		options->is_help = true;
 		break;
@@ -46,6 +52,14 @@ static enum status take_option(
 		return parse_duration("interval", optarg, &options->interval_ms, why);
 	case 'j':
 		options->is_json = true;
+		break;
+	case 'l':
+		if (units_parse_number(optarg, &options->limit) != STATUS_OK ||
+		    options->limit < 1)
+			return reason_set(why, "--limit: '%s' is no number above 0", optarg);
+		break;
+	case 'o':
+		options->sort = optarg;
 		break;
 	case 's':
 		options->socket = optarg;
@@ -78,7 +92,7 @@ static enum status take_words(int n, char **words, struct options *options, stru
 		return reason_set(why, "there is no command '%s'", words[0]);
 	n_wanted = command->argument != NULL ? 2 : 1;
 	if (n < n_wanted)
-		return reason_set(why, "%s wants a %s", command->name, command->argument);
+		return reason_set(why, "%s wants its %s", command->name, command->argument);
 	if (n > n_wanted)
 		return reason_set(why, "unexpected argument '%s'", words[n_wanted]);
 	options->command = command;
@@ -91,6 +105,10 @@ static enum status check(const struct options *options, bool has_interval, struc
 	if (!options->command->is_watched && (options->is_watch || has_interval))
 		return reason_set(
 		    why, "%s has no --watch and no --interval", options->command->name);
+	if (!options->command->is_query &&
+	    (options->sort != NULL || options->filter != NULL || options->limit > 0))
+		return reason_set(
+		    why, "%s has no --sort, --filter and --limit", options->command->name);
 	if (options->is_watch && options->interval_ms == 0)
 		return reason_set(why, "--interval: 0 is nothing to wait between two looks");
 	return STATUS_OK;
@@ -104,7 +122,8 @@ enum status options_parse(int argc, char **argv, struct options *options, struct
 	*options = (struct options){ .interval_ms = INTERVAL_MS, .wait_ms = -1 };
 	optind = 1;
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, ":c:hi:js:Vw:W", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, ":c:f:hi:jl:o:s:Vw:W", long_options, NULL)) !=
+	       -1) {
 		has_interval |= letter == 'i';
 		if (take_option(letter, argv, options, why) != STATUS_OK)
 			return STATUS_INVALID;
@@ -132,8 +151,11 @@ void options_print_help(const char *conf_path, FILE *out)
 	    "\noptions\n"
 	    "  -c, --conf FILE      the conf that names the control socket\n"
 	    "                       (default %s)\n"
+	    "  -f, --filter TEXT    conns: those whose peer or listener has TEXT in it\n"
 	    "  -i, --interval TIME  between two looks of status (default 1s); 0: one look\n"
 	    "  -j, --json           print the answer as it came\n"
+	    "  -l, --limit NUMBER   conns: no more than so many (default 100)\n"
+	    "  -o, --sort ORDER     conns: by id, age, idle or queue (default id)\n"
 	    "  -s, --socket PATH    the control socket\n"
 	    "  -w, --wait TIME      wait no longer for an answer\n"
 	    "  -W, --watch          status: look again and again, until Ctrl-C\n"

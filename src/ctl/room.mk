@@ -4,11 +4,13 @@ src_ctl_libctl_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 src_ctl_libctl_a_SOURCES = \
 	src/ctl/board.c src/ctl/board.h \
 	src/ctl/command.c src/ctl/command.h \
+	src/ctl/conns.c src/ctl/conns.h \
 	src/ctl/exchange.c src/ctl/exchange.h \
 	src/ctl/figure.c src/ctl/figure.h \
 	src/ctl/options.c src/ctl/options.h \
 	src/ctl/screen.c src/ctl/screen.h \
-	src/ctl/status.c src/ctl/status.h
+	src/ctl/status.c src/ctl/status.h \
+	src/ctl/table.c src/ctl/table.h
 
 ctl_libs = \
 	src/ctl/libctl.a src/settings/libsettings.a src/call/libcall.a src/base/libbase.a \

@@ -13,101 +13,37 @@
 #include <unistd.h>
 
 #include "system/client.h"
+#include "system/ctl.h"
 #include "system/daemon.h"
 #include "system/process.h"
 #include "system/run.h"
 
-#define ECHO "module echo { }\n"
-#define LISTEN "listen main { address = \"127.0.0.1:%u\" modules = { echo } }\n"
-#define PATH_SIZE 160
-
-#define RUNNELCTL BUILD_DIR "/runnelctl"
-
-static const char *path_in(const struct daemon *daemon, const char *name, char path[PATH_SIZE])
-{
-	snprintf(path, PATH_SIZE, "%s/%s", daemon->folder, name);
-	return path;
-}
-
-static void append(const struct daemon *daemon, const char *text)
-{
-	FILE *file = fopen(daemon->conf, "ae");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static struct daemon *new_with_socket(unsigned n_workers)
-{
-	struct daemon *daemon = daemon_new(n_workers, ECHO LISTEN, 0);
-	char text[256], path[PATH_SIZE];
-
-	snprintf(
-	    text, sizeof(text), "control-socket = \"%s\"\n", path_in(daemon, "sock", path));
-	append(daemon, text);
-	return daemon;
-}
-
-/* runnelctl -c CONF COMMAND WORD; what it says is in the file said. */
-static int ctl(const struct daemon *daemon, const char *command, const char *word)
-{
-	char said[PATH_SIZE];
-
-	path_in(daemon, "said", said);
-	unlink(said);
-	return process_run(
-	    RUNNELCTL, said, "runnelctl", "-c", daemon->conf, command, word, NULL);
-}
-
-/* What was said, until the next call. */
-static const char *said(struct daemon *daemon)
-{
-	char path[PATH_SIZE];
-
-	return daemon_read(daemon, path_in(daemon, "said", path));
-}
-
-static void expect_said(struct daemon *daemon, const char *text)
-{
-	const char *all = said(daemon);
-
-	ck_assert_msg(strstr(all, text) != NULL, "no '%s' in: %s", text, all);
-}
-
-#define expect_ctl(daemon, command, word, status)                                      \
-	do {                                                                           \
-		int ctl_status = ctl((daemon), (command), (word));                     \
-		ck_assert_msg(ctl_status == (status), "%s: %d, not %d: %s", (command), \
-		    ctl_status, (status), said(daemon));                               \
-	} while (0)
-
 START_TEST(status_is_a_table)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	char row[128];
 	int client;
 
-	expect_ctl(daemon, "status", NULL, 3);
-	expect_said(daemon, "runnelctl: not running: control socket ");
+	ctl_expect(daemon, "status", 3);
+	ctl_expect_said(daemon, "runnelctl: not running: control socket ");
 	daemon_start(daemon);
 	client = client_connect(daemon_port(daemon, "main"));
 	client_ping(client, "count me");
-	expect_ctl(daemon, "status", "-i10ms", 0);
-	expect_said(daemon, "runneld " PACKAGE_VERSION " is serving: pid ");
-	expect_said(daemon, "\n1 connections, balance 2.00\n\nSLOT  STATE  ");
+	ctl_expect(daemon, "status -i10ms", 0);
+	ctl_expect_said(daemon, "runneld " PACKAGE_VERSION " is serving: pid ");
+	ctl_expect_said(daemon, "\n1 connections, balance 2.00\n\nSLOT  STATE  ");
 	for (unsigned slot = 0; slot < 2; slot++) {
 		snprintf(row, sizeof(row), "\n   %u  ready  %d  ", slot,
 		    (int)daemon_worker(daemon, slot));
-		expect_said(daemon, row);
+		ctl_expect_said(daemon, row);
 	}
-	expect_said(daemon, "\n all  ");
-	ck_assert_ptr_null(strstr(said(daemon), "-  "));
-	expect_ctl(daemon, "status", "-i0", 0);
-	expect_said(daemon, "      -      -        0  -\n");
-	expect_ctl(daemon, "status", "-j", 0);
-	expect_said(daemon, "{\"ok\":true,\"version\":\"" PACKAGE_VERSION "\",");
-	expect_said(daemon, "\"slowest\":null,\"counters\":{");
+	ctl_expect_said(daemon, "\n all  ");
+	ck_assert_ptr_null(strstr(ctl_said(daemon), "-  "));
+	ctl_expect(daemon, "status -i0", 0);
+	ctl_expect_said(daemon, "      -      -        0  -\n");
+	ctl_expect(daemon, "status -j", 0);
+	ctl_expect_said(daemon, "{\"ok\":true,\"version\":\"" PACKAGE_VERSION "\",");
+	ctl_expect_said(daemon, "\"slowest\":null,\"counters\":{");
 	close(client);
 	daemon_stop(&daemon);
 }
@@ -115,61 +51,61 @@ END_TEST
 
 START_TEST(socket_is_found_or_named)
 {
-	struct daemon *daemon = new_with_socket(1);
-	char path[PATH_SIZE], out[PATH_SIZE];
+	struct daemon *daemon = ctl_daemon(1);
+	char path[CTL_PATH_SIZE], out[CTL_PATH_SIZE];
 
 	daemon_start(daemon);
-	path_in(daemon, "sock", path);
-	path_in(daemon, "said", out);
+	ctl_path(daemon, "sock", path);
+	ctl_path(daemon, "said", out);
 	ck_assert_int_eq(
-	    process_run(RUNNELCTL, out, "runnelctl", "version", "-s", path, NULL), 0);
-	ck_assert_str_eq(said(daemon), "runneld " PACKAGE_VERSION "\n");
+	    process_run(CTL_PROGRAM, out, "runnelctl", "version", "-s", path, NULL), 0);
+	ck_assert_str_eq(ctl_said(daemon), "runneld " PACKAGE_VERSION "\n");
 	/* A conf that is no longer good is good enough. */
-	append(daemon, "colour = red\n");
-	expect_ctl(daemon, "version", NULL, 0);
+	ctl_append(daemon, "colour = red\n");
+	ctl_expect(daemon, "version", 0);
 	daemon_set_conf(daemon, "workers = 1\n");
-	expect_ctl(daemon, "version", NULL, 1);
-	expect_said(daemon, "names no control-socket; set one, or give its path with -s");
-	expect_ctl(daemon, "status", NULL, 4);
-	expect_ctl(daemon, "versoin", NULL, 2);
+	ctl_expect(daemon, "version", 1);
+	ctl_expect_said(daemon, "names no control-socket; set one, or give its path with -s");
+	ctl_expect(daemon, "status", 4);
+	ctl_expect(daemon, "versoin", 2);
 	daemon_stop(&daemon);
 }
 END_TEST
 
 START_TEST(conf_shows_what_is_in_force)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 
-	append(daemon, "drain-timeout = 5s\n");
+	ctl_append(daemon, "drain-timeout = 5s\n");
 	daemon_start(daemon);
-	append(daemon, "slow-handler = 1s\n");
-	expect_ctl(daemon, "conf", NULL, 0);
-	expect_said(daemon, ", generation 1\n");
-	expect_said(daemon, "\ndrain-timeout = 5s # default: 30s\n");
-	expect_said(daemon, "\nslow-handler = 100ms\n");
-	expect_ctl(daemon, "reload", NULL, 0);
-	ck_assert_str_eq(said(daemon), "generation 2 serves\n");
-	expect_ctl(daemon, "conf", NULL, 0);
-	expect_said(daemon, ", generation 2\n");
-	expect_said(daemon, "\nslow-handler = 1s # default: 100ms\n");
-	append(daemon, "colour = red\n");
-	expect_ctl(daemon, "reload", NULL, 1);
-	expect_said(daemon, "runnelctl: reload: ");
-	expect_said(daemon, "colour: no such option");
-	expect_ctl(daemon, "reload", "--json", 1);
-	expect_said(daemon, "{\"ok\":false,\"error\":\"");
+	ctl_append(daemon, "slow-handler = 1s\n");
+	ctl_expect(daemon, "conf", 0);
+	ctl_expect_said(daemon, ", generation 1\n");
+	ctl_expect_said(daemon, "\ndrain-timeout = 5s # default: 30s\n");
+	ctl_expect_said(daemon, "\nslow-handler = 100ms\n");
+	ctl_expect(daemon, "reload", 0);
+	ck_assert_str_eq(ctl_said(daemon), "generation 2 serves\n");
+	ctl_expect(daemon, "conf", 0);
+	ctl_expect_said(daemon, ", generation 2\n");
+	ctl_expect_said(daemon, "\nslow-handler = 1s # default: 100ms\n");
+	ctl_append(daemon, "colour = red\n");
+	ctl_expect(daemon, "reload", 1);
+	ctl_expect_said(daemon, "runnelctl: reload: ");
+	ctl_expect_said(daemon, "colour: no such option");
+	ctl_expect(daemon, "reload --json", 1);
+	ctl_expect_said(daemon, "{\"ok\":false,\"error\":\"");
 	daemon_stop(&daemon);
 }
 END_TEST
 
 START_TEST(log_is_opened_anew)
 {
-	struct daemon *daemon = new_with_socket(1);
-	char moved[PATH_SIZE];
+	struct daemon *daemon = ctl_daemon(1);
+	char moved[CTL_PATH_SIZE];
 
 	daemon_start(daemon);
-	ck_assert_int_eq(rename(daemon->log, path_in(daemon, "moved", moved)), 0);
-	expect_ctl(daemon, "reopen", NULL, 0);
+	ck_assert_int_eq(rename(daemon->log, ctl_path(daemon, "moved", moved)), 0);
+	ctl_expect(daemon, "reopen", 0);
 	ck_assert_int_eq(access(daemon->log, F_OK), 0);
 	daemon_stop(&daemon);
 }
@@ -193,26 +129,26 @@ static bool logs_connections(struct daemon *daemon)
 
 START_TEST(log_level_lasts_till_the_next_reload)
 {
-	struct daemon *daemon = new_with_socket(1);
+	struct daemon *daemon = ctl_daemon(1);
 	unsigned n_started;
 
 	daemon_start(daemon);
 	ck_assert(!logs_connections(daemon));
-	expect_ctl(daemon, "log-level", "debug", 0);
+	ctl_expect(daemon, "log-level debug", 0);
 	ck_assert(logs_connections(daemon));
-	/* A worker that is started later logs as the others. */
+	/* A reload that fails changes nothing. */
+	ctl_append(daemon, "colour = red\n");
+	ctl_expect(daemon, "reload", 1);
+	ck_assert(logs_connections(daemon));
+	/* A worker that is started later logs as the others, after that too. */
 	n_started = daemon_n_started(daemon, 0);
 	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
 	WAIT_FOR(daemon_n_started(daemon, 0) == n_started + 1);
 	ck_assert(logs_connections(daemon));
-	/* A reload that fails changes nothing. */
-	append(daemon, "colour = red\n");
-	expect_ctl(daemon, "reload", NULL, 1);
+	ctl_expect(daemon, "log-level loud", 1);
+	ctl_expect_said(daemon, "level: give error, warn, info or debug");
 	ck_assert(logs_connections(daemon));
-	expect_ctl(daemon, "log-level", "loud", 1);
-	expect_said(daemon, "level: give error, warn, info or debug");
-	ck_assert(logs_connections(daemon));
-	expect_ctl(daemon, "log-level", "info", 0);
+	ctl_expect(daemon, "log-level info", 0);
 	ck_assert(!logs_connections(daemon));
 	daemon_stop(&daemon);
 }
@@ -220,13 +156,13 @@ END_TEST
 
 START_TEST(reload_brings_the_level_of_the_conf_back)
 {
-	struct daemon *daemon = new_with_socket(1);
+	struct daemon *daemon = ctl_daemon(1);
 
 	daemon_start(daemon);
-	expect_ctl(daemon, "log-level", "debug", 0);
-	expect_ctl(daemon, "reload", NULL, 0);
+	ctl_expect(daemon, "log-level debug", 0);
+	ctl_expect(daemon, "reload", 0);
 	ck_assert(!logs_connections(daemon));
-	expect_ctl(daemon, "log-level", "debug", 0);
+	ctl_expect(daemon, "log-level debug", 0);
 	ck_assert(logs_connections(daemon));
 	daemon_stop(&daemon);
 }
@@ -235,18 +171,18 @@ END_TEST
 START_TEST(ends_are_waited_for)
 {
 	static const char *const ends[] = { "stop", "quit", "fast-stop" };
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	char state;
 	int client;
 
 	daemon_start(daemon);
 	client = client_connect(daemon_port(daemon, "main"));
 	client_ping(client, "hello");
-	expect_ctl(daemon, ends[_i], NULL, 0);
+	ctl_expect(daemon, ends[_i], 0);
 	state = process_state(daemon->pid);
 	ck_assert(state == '\0' || state == 'Z');
 	ck_assert_int_eq(daemon_await_end(daemon), 0);
-	expect_ctl(daemon, ends[_i], NULL, 3);
+	ctl_expect(daemon, ends[_i], 3);
 	close(client);
 	daemon_destroy(&daemon);
 }
@@ -255,13 +191,13 @@ END_TEST
 /* A daemon that stands still is not waited for longer than is said. */
 START_TEST(wait_has_the_limit_that_is_given)
 {
-	struct daemon *daemon = new_with_socket(1);
+	struct daemon *daemon = ctl_daemon(1);
 
 	daemon_start(daemon);
 	daemon_signal(daemon, SIGSTOP);
-	expect_ctl(daemon, "status", "-w10ms", 4);
-	expect_said(daemon, "runnelctl: status: no answer");
-	expect_ctl(daemon, "reload", "-w10ms", 1);
+	ctl_expect(daemon, "status -w10ms", 4);
+	ctl_expect_said(daemon, "runnelctl: status: no answer");
+	ctl_expect(daemon, "reload -w10ms", 1);
 	daemon_signal(daemon, SIGCONT);
 	daemon_stop(&daemon);
 }
@@ -283,14 +219,14 @@ static uint64_t sum_of(const char *text, const char *metric)
 
 static uint64_t metric_of(struct daemon *daemon, const char *metric)
 {
-	expect_ctl(daemon, "metrics", NULL, 0);
-	return sum_of(said(daemon), metric);
+	ctl_expect(daemon, "metrics", 0);
+	return sum_of(ctl_said(daemon), metric);
 }
 
 /* What a worker that was killed had counted stays, and so does what was before a reload. */
 START_TEST(metrics_never_go_back)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	unsigned n_started;
 	int client;
 
@@ -303,7 +239,7 @@ START_TEST(metrics_never_go_back)
 		    metric_of(daemon, "runnel_connections_accepted_total"), round);
 		ck_assert_uint_eq(metric_of(daemon, "runnel_connections"), 1);
 		if (round == 2) {
-			expect_ctl(daemon, "reload", NULL, 0);
+			ctl_expect(daemon, "reload", 0);
 			ck_assert_uint_eq(metric_of(daemon, "runnel_generation"), 2);
 		}
 		for (unsigned slot = 0; round == 1 && slot < 2; slot++) {
@@ -323,16 +259,16 @@ END_TEST
 /* Debian's package prometheus has it; PROMTOOL names another. */
 START_TEST(promtool_has_nothing_to_say)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	const char *promtool = getenv("PROMTOOL");
-	char command[512], path[PATH_SIZE], out[PATH_SIZE];
+	char command[512], path[CTL_PATH_SIZE], out[CTL_PATH_SIZE];
 	int status;
 
 	daemon_start(daemon);
-	expect_ctl(daemon, "metrics", NULL, 0);
+	ctl_expect(daemon, "metrics", 0);
 	snprintf(command, sizeof(command), "%s check metrics <%s",
-	    promtool != NULL ? promtool : "promtool", path_in(daemon, "said", path));
-	path_in(daemon, "checked", out);
+	    promtool != NULL ? promtool : "promtool", ctl_path(daemon, "said", path));
+	ctl_path(daemon, "checked", out);
 	status = process_run("/bin/sh", out, "sh", "-c", command, NULL);
 	if (status == 127)
 		printf("skipped: promtool is not here (Debian: prometheus)\n");
@@ -382,8 +318,8 @@ static void watch(struct terminal *terminal, const struct daemon *daemon, unsign
 		dup2(other, STDIN_FILENO);
 		dup2(other, STDOUT_FILENO);
 		dup2(other, STDERR_FILENO);
-		execl(RUNNELCTL, "runnelctl", "-c", daemon->conf, "status", "-W", "-i", "20ms",
-		    (char *)NULL);
+		execl(CTL_PROGRAM, "runnelctl", "-c", daemon->conf, "status", "-W", "-i",
+		    "20ms", (char *)NULL);
 		_exit(127);
 	}
 	close(other);
@@ -396,7 +332,7 @@ static void watch(struct terminal *terminal, const struct daemon *daemon, unsign
 /* Ctrl-C comes as on any terminal, and the screen is as it was before. */
 START_TEST(watch_gives_the_screen_back)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	struct terminal terminal;
 	int status;
 
@@ -419,7 +355,7 @@ END_TEST
 /* Ctrl-Z gives it back too, and takes it again afterwards; a small one shows the top. */
 START_TEST(watch_can_be_stopped_and_goes_on)
 {
-	struct daemon *daemon = new_with_socket(2);
+	struct daemon *daemon = ctl_daemon(2);
 	struct terminal terminal;
 	int status;
 
@@ -444,7 +380,7 @@ END_TEST
 /* It sees the daemon go and another come. */
 START_TEST(watch_goes_on_without_a_daemon)
 {
-	struct daemon *daemon = new_with_socket(1);
+	struct daemon *daemon = ctl_daemon(1);
 	struct terminal terminal;
 
 	watch(&terminal, daemon, 24);

@@ -5,6 +5,7 @@ SYSTEM_TESTS = \
 	tests/system/b_conf \
 	tests/system/b_framings \
 	tests/system/b_start \
+	tests/system/c_conns \
 	tests/system/c_control \
 	tests/system/c_ctl \
 	tests/system/c_log \
@@ -45,6 +46,7 @@ tests_system_libsystem_a_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_libsystem_a_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_libsystem_a_SOURCES = \
 	tests/system/client.c tests/system/client.h \
+	tests/system/ctl.c tests/system/ctl.h \
 	tests/system/daemon.c tests/system/daemon.h \
 	tests/system/probe.c tests/system/probe.h \
 	tests/system/process.c tests/system/process.h \
@@ -78,6 +80,10 @@ tests_system_c_log_LDADD = $(SYSTEM_LDADD)
 tests_system_c_privileges_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_privileges_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_privileges_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_conns_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_conns_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_conns_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_ctl_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_ctl_CFLAGS = $(SYSTEM_CFLAGS)

@@ -59,7 +59,7 @@ static const struct {
 	{ "", "no command" },
 	{ "foo", "no command 'foo'" },
 	{ "status now", "unexpected argument 'now'" },
-	{ "log-level", "log-level wants a level" },
+	{ "log-level", "log-level wants its level" },
 	{ "log-level debug info", "unexpected argument 'info'" },
 	{ "--colour status", "no option --colour" },
 	{ "status -s", "-s wants a value" },
@@ -68,6 +68,10 @@ static const struct {
 	{ "reload --watch", "reload has no --watch" },
 	{ "metrics -i 1s", "metrics has no --watch" },
 	{ "status -W -i 0", "--interval: 0" },
+	{ "conns -l 0", "--limit: '0'" },
+	{ "conns -l many", "--limit: 'many'" },
+	{ "status --sort id", "status has no --sort" },
+	{ "kick", "kick wants its id" },
 };
 
 START_TEST(wrong_command_lines_are_refused)
