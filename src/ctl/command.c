@@ -148,6 +148,8 @@ const struct command commands[] = {
 	{ "conns", NULL, "connections: which, whose, how busy", 10 * SECOND_MS, false, true,
 	    run_conns },
 	{ "kick", "id", "end a connection", 10 * SECOND_MS, false, false, run_kick },
+	{ "routes", NULL, "which modules see which messages", 10 * SECOND_MS, false, false,
+	    run_text },
 	{ "version", NULL, "the version of the daemon", 10 * SECOND_MS, false, false,
 	    run_version },
 	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, false, run_reload },

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -127,6 +128,34 @@ static void tell_conf(struct control_request *request, void *arg)
 	    out, &text);
 }
 
+/* The comments of a normalised conf are the routes, see checker.c. */
+static void print_comments(const char *text, FILE *out)
+{
+	while (*text != '\0') {
+		int len = (int)strcspn(text, "\n");
+
+		if (text[0] == '#') {
+			int lead = len > 1 && text[1] == ' ' ? 2 : 1;
+
+			fprintf(out, "%.*s\n", len - lead, text + lead);
+		}
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void tell_routes(struct control_request *request, void *arg)
+{
+	const struct master *master = arg;
+	const struct generation *current = succession_current(master->succession);
+	size_t size;
+	char *text;
+	FILE *out = must_stream(&text, &size);
+
+	if (current != NULL)
+		print_comments(current->conf_text, out);
+	answer_text(request, json_object(), out, &text);
+}
+
 static void tell_metrics(struct control_request *request, void *arg)
 {
 	const struct master *master = arg;
@@ -169,6 +198,7 @@ static const struct control_verb verbs[] = {
 	{ "version", "the version that runs", CONTROL_READ, NULL, tell_version },
 	{ "metrics", "all figures, as Prometheus reads them", CONTROL_READ, NULL,
 	    tell_metrics },
+	{ "routes", "which modules see which messages", CONTROL_READ, NULL, tell_routes },
 	{ "conns", "connections: which, whose, how busy", CONTROL_READ, conns_keys,
 	    conns_list },
 	{ "kick", "end a connection", CONTROL_FULL, kick_keys, conns_kick },

@@ -98,6 +98,19 @@ START_TEST(conf_shows_what_is_in_force)
 }
 END_TEST
 
+START_TEST(routes_are_told)
+{
+	struct daemon *daemon = ctl_daemon(1);
+
+	daemon_start(daemon);
+	ctl_expect(daemon, "routes", 0);
+	ctl_expect_said(daemon, "Routes: message ids, and the modules that see them");
+	ctl_expect_said(daemon, "\n\nlisten main\n    ");
+	ctl_expect_said(daemon, " echo");
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(log_is_opened_anew)
 {
 	struct daemon *daemon = ctl_daemon(1);
@@ -408,6 +421,7 @@ int main(void)
 	tcase_add_test(commands, status_is_a_table);
 	tcase_add_test(commands, socket_is_found_or_named);
 	tcase_add_test(commands, conf_shows_what_is_in_force);
+	tcase_add_test(commands, routes_are_told);
 	tcase_add_test(commands, log_is_opened_anew);
 	tcase_add_test(commands, log_level_lasts_till_the_next_reload);
 	tcase_add_test(commands, reload_brings_the_level_of_the_conf_back);
