@@ -4,13 +4,13 @@
  *
  *     1 LOGIN    from a client: "name password"
  *     2 WELCOME  the reply: the name
- *     3 BEAT     from a client, to say that it is there; the same back
- *     4 SEND     from a client: "name text"
- *     5 TEXT     to the client of that name: "name text", the sender's
- *     6 NOBODY   the reply when there is none of that name
- *     7 REPLACED the last message to one whose place is taken
+ *     3 SEND     from a client: "name text"
+ *     4 TEXT     to the client of that name: "name text", the sender's
+ *     5 NOBODY   the reply when there is none of that name
+ *     6 REPLACED the last message to one whose place is taken
+ *     99999      a heartbeat, to the client and from it
  *
- * The silence is the listener's idle-timeout: see login.conf.
+ * Heartbeats are the listener's, see login.conf; the names are this module's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #include <runnel/module.h>
 
-enum { LOGIN = 1, WELCOME, BEAT, SEND, TEXT, NOBODY, REPLACED };
+enum { LOGIN = 1, WELCOME, SEND, TEXT, NOBODY, REPLACED };
 
 #define MAX_NAME 32
 #define MAX_TEXT 1024
@@ -51,37 +51,6 @@ static int split(const struct rnl_msg *msg, struct parts *parts)
 	return 0;
 }
 
-/* Look at each connection of this worker: enough for thousands, not for many logins a second. */
-struct search {
-	const char *name;
-	size_t len;
-	struct rnl_conn *found;
-};
-
-static void compare(struct rnl_conn *conn, void *arg)
-{
-	const struct session *session = rnl_data(conn);
-	struct search *search = arg;
-
-	if (session != NULL && session->len == search->len &&
-	    memcmp(session->name, search->name, search->len) == 0)
-		search->found = conn;
-}
-
-static struct rnl_conn *find(const char *name, size_t len)
-{
-	struct search search = { .name = name, .len = len };
-
-	rnl_each(compare, &search);
-	return search.found;
-}
-
-static void log_out(struct rnl_conn *conn)
-{
-	free(rnl_data(conn));
-	rnl_set_data(conn, NULL);
-}
-
 /* Before every other handler. */
 static enum rnl_verdict check(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
@@ -95,7 +64,7 @@ static enum rnl_verdict check(struct rnl_conn *conn, const struct rnl_msg *msg, 
 static enum rnl_verdict on_login(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
 	struct session *session;
-	struct rnl_conn *other;
+	struct rnl_conn *former;
 	struct parts parts;
 
 	(void)arg;
@@ -111,21 +80,14 @@ static enum rnl_verdict on_login(struct rnl_conn *conn, const struct rnl_msg *ms
 		return RNL_ABORT;
 	session->len = parts.word_len;
 	memcpy(session->name, parts.word, parts.word_len);
-	other = find(session->name, session->len);
-	if (other != NULL) {
-		rnl_send(other, REPLACED, NULL, 0);
-		log_out(other);
-		rnl_close(other);
-	}
 	rnl_set_data(conn, session);
+	if (rnl_bind_here(conn, session->name, session->len, &former) != RNL_OK)
+		return RNL_ABORT;
+	if (former != NULL) {
+		rnl_send(former, REPLACED, NULL, 0);
+		rnl_close(former);
+	}
 	rnl_send(conn, WELCOME, session->name, session->len);
-	return RNL_DONE;
-}
-
-static enum rnl_verdict on_beat(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
-{
-	(void)arg;
-	rnl_send(conn, msg->id, msg->payload, msg->len);
 	return RNL_DONE;
 }
 
@@ -133,22 +95,26 @@ static enum rnl_verdict on_send(struct rnl_conn *conn, const struct rnl_msg *msg
 {
 	const struct session *session = rnl_data(conn);
 	char text[MAX_NAME + 1 + MAX_TEXT];
-	struct rnl_conn *other;
 	struct parts parts;
 
 	(void)arg;
 	if (split(msg, &parts) != 0 || parts.rest_len > MAX_TEXT)
 		return rnl_malformed(conn, msg, "not \"name text\"");
-	other = find(parts.word, parts.word_len);
-	if (other == NULL) {
-		rnl_send(conn, NOBODY, parts.word, parts.word_len);
-		return RNL_DONE;
-	}
 	memcpy(text, session->name, session->len);
 	text[session->len] = ' ';
 	memcpy(text + session->len + 1, parts.rest, parts.rest_len);
-	rnl_send(other, TEXT, text, session->len + 1 + parts.rest_len);
+	if (rnl_send_here(parts.word, parts.word_len, TEXT, text,
+		session->len + 1 + parts.rest_len) == RNL_ENOCONN)
+		rnl_send(conn, NOBODY, parts.word, parts.word_len);
 	return RNL_DONE;
+}
+
+/* RNL_NEXT: the daemon closes it. */
+static enum rnl_verdict on_silence(struct rnl_conn *conn, uint32_t silent_ms)
+{
+	rnl_log(RNL_LOG_INFO, "%s: nothing came for %u ms", rnl_conn_peer(conn),
+	    (unsigned int)silent_ms);
+	return RNL_NEXT;
 }
 
 static int configure(struct rnl_setup *setup)
@@ -164,9 +130,8 @@ static const struct rnl_option options[] = {
 static const struct rnl_route routes[] = {
 	{ 0, UINT32_MAX, check, NULL, RNL_BEFORE },
 	RNL_ON(LOGIN, on_login),
-	RNL_ON(BEAT, on_beat),
 	RNL_ON(SEND, on_send),
 };
 
 RNL_MODULE(.version = "1.0", .options = options, .n_options = 1, .routes = routes,
-    .n_routes = 4, .configure = configure, .close = log_out);
+    .n_routes = 3, .configure = configure, .silent = on_silence, .free_data = free);

@@ -2,6 +2,9 @@
 // each of the two framings that zinx has, for one client and for many, and its heartbeat is heard.
 //
 //	interop -framing tlv|ltv HOST:PORT
+//	interop -framing tlv|ltv -beats HOST:PORT
+//
+// The second expects runneld's own heartbeats, with zinx's default id, of a listener that sends them.
 //
 // The status is 0 when all went well; otherwise a line says what did not.
 package main
@@ -215,8 +218,25 @@ func heartbeat(to target) error {
 	return err
 }
 
+// serverBeats has the server send heartbeats to a client that sends nothing.
+func serverBeats(to target) error {
+	in := newInbox(100)
+	client, err := to.start(ziface.HeartBeatDefaultMsgID, in, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Stop()
+	for i := range 3 {
+		if _, err := in.receive(); err != nil {
+			return fmt.Errorf("heartbeat %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
 func run() error {
 	framing := flag.String("framing", "tlv", "tlv or ltv")
+	beats := flag.Bool("beats", false, "expect heartbeats of the server, and no more")
 	flag.Parse()
 	host, text, err := net.SplitHostPort(flag.Arg(0))
 	if err != nil {
@@ -229,6 +249,9 @@ func run() error {
 	zlog.SetLogLevel(zlog.LogPanic)
 	zconf.GlobalObject.MaxPacketSize = 4096
 	to := target{host: host, port: port, framing: *framing}
+	if *beats {
+		return serverBeats(to)
+	}
 	if err := pingPong(to, 500); err != nil {
 		return fmt.Errorf("ping/pong: %w", err)
 	}

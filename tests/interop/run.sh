@@ -55,8 +55,16 @@ done
 cat >conf <<END
 module-dir = "$builddir/src/modules/.libs"
 module echo { }
+module c10k { }
 listen tlv { address = "127.0.0.1:0" modules = { echo } }
 listen ltv { address = "127.0.0.1:0" modules = { echo } framing = ltv }
+listen beats-tlv { address = "127.0.0.1:0" modules = { c10k } heartbeat-interval = 100ms }
+listen beats-ltv {
+    address = "127.0.0.1:0"
+    modules = { c10k }
+    framing = ltv
+    heartbeat-interval = 100ms
+}
 END
 "$builddir/runneld" -F -c conf 2>log &
 daemon=$!
@@ -74,7 +82,9 @@ echo '{}' >zinx.json
 export ZINX_CONFIG_FILE_PATH=$dir/zinx.json
 for framing in tlv ltv; do
     address=$(sed -n "s/.* listen $framing: listening on //p" log)
-    if ! timeout 300 ./interop -framing $framing "$address" >out 2>&1; then
+    beats=$(sed -n "s/.* listen beats-$framing: listening on //p" log)
+    if ! timeout 300 ./interop -framing $framing "$address" >out 2>&1 ||
+        ! timeout 300 ./interop -framing $framing -beats "$beats" >out 2>&1; then
         status=1
         echo "$framing:"
         grep '^interop: ' out || tail -n 20 out
