@@ -5,6 +5,7 @@ src_io_libio_a_SOURCES = \
 	src/io/endpoint.c src/io/endpoint.h \
 	src/io/input.c src/io/input.h \
 	src/io/listen.c src/io/listen.h \
+	src/io/passing.c src/io/passing.h \
 	src/io/poller.c src/io/poller.h \
 	src/io/sendq.c src/io/sendq.h
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/list.h"
 #include "base/log.h"
 #include "conn/conn.h"
 #include "conn/moving.h"
+#include "io/passing.h"
 #include "worker/handover.h"
 
 /* Connections in one turn of the loop, so that those that stay are served meanwhile. */
@@ -43,55 +43,6 @@ struct receiver {
 	const struct listeners *listeners;
 	uint8_t message[MOVING_SIZE];
 };
-
-/* Room for one descriptor, aligned as the header of a control message has to be. */
-union passing {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
-static ssize_t send_with(int to, const void *bytes, size_t len, int passed)
-{
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = len };
-	union passing passing = { { 0 } };
-	struct msghdr msg = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &passing,
-		.msg_controllen = sizeof(passing) };
-	struct cmsghdr *control = CMSG_FIRSTHDR(&msg);
-	ssize_t n;
-
-	control->cmsg_level = SOL_SOCKET;
-	control->cmsg_type = SCM_RIGHTS;
-	control->cmsg_len = CMSG_LEN(sizeof(passed));
-	memcpy(CMSG_DATA(control), &passed, sizeof(passed));
-	do
-		n = sendmsg(to, &msg, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
-static ssize_t receive_with(int from, void *bytes, size_t size, int *passed)
-{
-	struct iovec iov = { .iov_base = bytes, .iov_len = size };
-	union passing passing;
-	struct msghdr msg = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &passing,
-		.msg_controllen = sizeof(passing) };
-	const struct cmsghdr *control;
-	ssize_t n;
-
-	*passed = -1;
-	do
-		n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	control = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (control != NULL && control->cmsg_level == SOL_SOCKET &&
-	    control->cmsg_type == SCM_RIGHTS)
-		memcpy(passed, CMSG_DATA(control), sizeof(*passed));
-	return n;
-}
 
 static void want(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -149,7 +100,7 @@ static bool hand_over(struct rnl_conn *conn, void *arg)
 	len = moving_pack(conn, handover->message);
 	if (len == 0)
 		return false;
-	if (send_with(handover->io.fd, handover->message, len, conn->fd) >= 0)
+	if (passing_send(handover->io.fd, handover->message, len, conn->fd) >= 0)
 		return true;
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		look_at_all(handover);
@@ -302,7 +253,7 @@ static enum receipt receive_one(struct receiver *receiver)
 		return RECEIPT_NO_PLACE;
 	close(receiver->reserve);
 	receiver->reserve = -1;
-	n = receive_with(
+	n = passing_receive(
 	    receiver->io.fd, receiver->message, sizeof(receiver->message), &passed);
 	if (n > 0 && passed >= 0)
 		take(receiver, (size_t)n, passed);
