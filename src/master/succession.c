@@ -527,6 +527,7 @@ void succession_drain(struct succession *succession, const int ends[], unsigned 
 	limit_ms = current->settings->drain_timeout_ms;
 	crew_drain(current->crew, limit_ms);
 	set_end(succession, current, limit_ms / 1000.);
+	review_ending(succession);
 }
 
 void succession_freeze(struct succession *succession, bool is_frozen)
@@ -607,6 +608,8 @@ void succession_stop(struct succession *succession, uint32_t limit_ms)
 		if (limit_ms != 0)
 			set_end(succession, generation, limit_ms / 1000.);
 	}
+	/* One whose workers were all to be started again has none. */
+	review_ending(succession);
 }
 
 void succession_stop_now(struct succession *succession)
@@ -617,6 +620,7 @@ void succession_stop_now(struct succession *succession)
 	retire_current(succession);
 	list_foreach(link, &succession->ending)
 		end_now(succession, container_of(link, struct generation, link));
+	review_ending(succession);
 }
 
 bool succession_is_empty(const struct succession *succession)

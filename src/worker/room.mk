@@ -14,5 +14,5 @@ check_PROGRAMS += tests/unit/test-worker
 TESTS += tests/unit/test-worker
 tests_unit_test_worker_SOURCES = tests/unit/test_worker.c
 tests_unit_test_worker_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_worker_LDADD = src/worker/libworker.a src/base/libbase.a $(CHECK_LIBS)
+tests_unit_test_worker_LDADD = src/worker/libworker.a src/io/libio.a src/base/libbase.a $(CHECK_LIBS)
 endif

@@ -243,6 +243,23 @@ START_TEST(slot_that_crashes_too_often_is_served_by_another)
 }
 END_TEST
 
+/* Nothing runs at that moment, and nothing is started any more. */
+START_TEST(stop_while_a_worker_is_to_be_started_again)
+{
+	struct daemon *daemon = start_probe(2);
+
+	kill_worker(daemon, 0, 4);
+	kill_worker(daemon, 1, 4);
+	for (unsigned slot = 0; slot < 2; slot++)
+		ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGKILL), 0);
+	daemon_signal(daemon, SIGSTOP);
+	daemon_signal(daemon, SIGTERM);
+	daemon_signal(daemon, SIGCONT);
+	ck_assert_int_eq(daemon_await_end(daemon), 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* All crash too often: where nobody else serves none is left alone. */
 START_TEST(last_worker_is_started_again_however_often_it_crashes)
 {
@@ -554,6 +571,7 @@ int main(void)
 	tcase_add_test(worker, worker_that_exits_with_2_is_not_started_again);
 	tcase_add_test(worker, slot_that_was_filled_again_has_its_own_clients);
 	tcase_add_test(worker, slot_that_crashes_too_often_is_served_by_another);
+	tcase_add_test(worker, stop_while_a_worker_is_to_be_started_again);
 	tcase_add_test(worker, last_worker_is_started_again_however_often_it_crashes);
 	tcase_add_test(worker, worker_told_to_end_ends_in_order_and_is_replaced);
 	tcase_add_test(worker, crashed_worker_is_reported_and_replaced);

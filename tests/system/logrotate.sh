@@ -52,6 +52,7 @@ await() {
 rotate() {
     sed -e "s|[^ \"]*/log/runnel/|$folder/log/runnel/|g" \
         -e "s|[^ \"]*/run/runnel/|$folder/run/runnel/|g" \
+        -e "s|[^ ]*/sbin/runneld|$build/runneld|" \
         contrib/init/logrotate.d/runneld >"$folder/logrotate.conf"
     chmod 644 "$folder/logrotate.conf"
     logrotate --verbose --force --state "$folder/state" "$folder/logrotate.conf" \

@@ -55,6 +55,11 @@ runs() {
     [ -s "$folder/run/pid" ] && [ -e "/proc/$(cat "$folder/run/pid")" ]
 }
 
+# gone PID: or over, and its parent has not asked for it yet.
+gone() {
+    [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status"
+}
+
 # Nothing runs.
 write_conf "$good"
 expect 2 '' 'usage:'
@@ -79,7 +84,7 @@ expect 0 force-reload 'reloaded'
 expect 0 restart 'started, process'
 second=$(cat "$folder/run/pid")
 [ "$second" != "$first" ] || fail "restart leaves the old process"
-[ ! -e "/proc/$first" ] || fail "restart leaves the old process running"
+gone "$first" || fail "restart leaves the old process running"
 expect 0 try-restart 'started, process'
 second=$(cat "$folder/run/pid")
 
@@ -91,7 +96,7 @@ expect 6 restart 'nonsense: no such option'
 expect 0 status "runs, process $second"
 write_conf "$good"
 expect 0 stop 'stopped'
-[ ! -e "/proc/$second" ] || fail "stop returns before the end"
+gone "$second" || fail "stop returns before the end"
 expect 3 status 'does not run'
 
 # Starts that fail.
@@ -120,7 +125,7 @@ expect 0 start 'started, process'
 first=$(cat "$folder/run/pid")
 kill -KILL "$first"
 tries=200
-while [ -e "/proc/$first" ] && [ $tries -gt 0 ]; do
+while ! gone "$first" && [ $tries -gt 0 ]; do
     tries=$((tries - 1))
     sleep 0.1
 done
