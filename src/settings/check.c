@@ -20,9 +20,8 @@ struct checker {
 	struct reason *why;
 };
 
-#define REFUSE_KEY(checker, listener, key, ...)                                            \
-	outline_refuse((checker)->outline, listener_section((checker), (listener)), (key), \
-	    (checker)->why, __VA_ARGS__)
+#define REFUSE_KEY(checker, place, key, ...) \
+	outline_refuse((checker)->outline, (place), (key), (checker)->why, __VA_ARGS__)
 
 static const struct outline_section *listener_section(
     const struct checker *checker, const struct listen_settings *listener)
@@ -39,70 +38,108 @@ static bool has_name(char *const *names, size_t n, const char *name)
 	return false;
 }
 
-static enum status check_modules(
-    struct checker *checker, const struct listen_settings *listener)
+/* Port 0: a listener gets one of its own from the kernel. */
+static bool has_no_port(const char *address)
 {
-	for (size_t i = 0; i < listener->n_modules; i++) {
-		const char *name = listener->modules[i];
+	return strcmp(strrchr(address, ':'), ":0") == 0;
+}
+
+static enum status check_modules(struct checker *checker, const struct outline_section *place,
+    const struct listen_settings *settings)
+{
+	for (size_t i = 0; i < settings->n_modules; i++) {
+		const char *name = settings->modules[i];
 
 		if (settings_module(checker->settings, name) == NULL)
-			return REFUSE_KEY(checker, listener, "modules",
+			return REFUSE_KEY(checker, place, "modules",
 			    "there is no section for '%s'; add: module %s { }", name, name);
-		if (has_name(listener->modules, i, name))
+		if (has_name(settings->modules, i, name))
 			return REFUSE_KEY(
-			    checker, listener, "modules", "'%s' stands there twice", name);
+			    checker, place, "modules", "'%s' stands there twice", name);
 	}
 	return STATUS_OK;
 }
 
-/* Texts of equal addresses are equal, for the loader has written them. */
+static enum status check_queue(struct checker *checker, const struct outline_section *place,
+    const struct listen_settings *settings)
+{
+	uint64_t memory = checker->settings->worker_send_memory;
+	uint64_t least = (uint64_t)settings->max_message + MESSAGE_OVERHEAD;
+	char bytes[UNITS_TEXT_SIZE], limit[UNITS_TEXT_SIZE];
+
+	units_format_size(settings->send_queue_bytes, bytes);
+	if (settings->send_queue_bytes < least)
+		return REFUSE_KEY(checker, place, "send-queue-bytes",
+		    "%s hold no message of max-message bytes; give at least %s", bytes,
+		    units_format_size((int64_t)least, limit));
+	if (settings->send_queue_bytes > memory)
+		return REFUSE_KEY(checker, place, "send-queue-bytes",
+		    "%s are more than worker-send-memory, which is %s", bytes,
+		    units_format_size((int64_t)memory, limit));
+	return STATUS_OK;
+}
+
+/* What a listen and a connect section have in common. */
+static enum status check_common(struct checker *checker, const struct outline_section *place,
+    const struct listen_settings *settings)
+{
+	/* Texts of equal addresses are equal, for the loader has written them. */
+	for (size_t i = 0; i < settings->n_addresses; i++) {
+		const char *address = settings->addresses[i];
+
+		if (!has_no_port(address) && has_name(settings->addresses, i, address))
+			return REFUSE_KEY(
+			    checker, place, "address", "'%s' stands there twice", address);
+	}
+	if (check_modules(checker, place, settings) != STATUS_OK ||
+	    settings_check_framing(checker->outline, place, settings, checker->why) !=
+		STATUS_OK)
+		return STATUS_INVALID;
+	return check_queue(checker, place, settings);
+}
+
+/* No earlier listener has its address. */
 static enum status check_address(
-    struct checker *checker, const struct listen_settings *listener, size_t index)
+    struct checker *checker, const struct listen_settings *listener, const char *address)
 {
 	const struct listen_settings *other = checker->settings->listeners;
-	const char *address = listener->addresses[index];
 
-	/* The kernel gives each its own port. */
-	if (strcmp(strrchr(address, ':'), ":0") == 0)
-		return STATUS_OK;
-	if (has_name(listener->addresses, index, address))
-		return REFUSE_KEY(
-		    checker, listener, "address", "'%s' stands there twice", address);
-	for (; other < listener; other++) {
+	for (; other < listener && !has_no_port(address); other++) {
 		if (has_name(other->addresses, other->n_addresses, address))
-			return REFUSE_KEY(checker, listener, "address",
-			    "'%s' is taken by listen '%s' in line %u", address, other->name,
+			return REFUSE_KEY(checker, listener_section(checker, listener),
+			    "address", "'%s' is taken by listen '%s' in line %u", address,
+			    other->name,
 			    outline_key(listener_section(checker, other), "address")->line);
 	}
 	return STATUS_OK;
 }
 
-static enum status check_addresses(
+static enum status check_listener(
     struct checker *checker, const struct listen_settings *listener)
 {
 	for (size_t i = 0; i < listener->n_addresses; i++) {
-		if (check_address(checker, listener, i) != STATUS_OK)
+		if (check_address(checker, listener, listener->addresses[i]) != STATUS_OK)
 			return STATUS_INVALID;
 	}
-	return STATUS_OK;
+	return check_common(checker, listener_section(checker, listener), listener);
 }
 
-static enum status check_queue(struct checker *checker, const struct listen_settings *listener)
+static enum status check_upstream(
+    struct checker *checker, const struct connect_settings *upstream)
 {
-	uint64_t memory = checker->settings->worker_send_memory;
-	uint64_t least = (uint64_t)listener->max_message + MESSAGE_OVERHEAD;
-	char bytes[UNITS_TEXT_SIZE], limit[UNITS_TEXT_SIZE];
+	const struct listen_settings *common = &upstream->common;
+	const struct outline_section *place =
+	    outline_section(checker->outline, OPTION_CONNECT, common->name);
 
-	units_format_size(listener->send_queue_bytes, bytes);
-	if (listener->send_queue_bytes < least)
-		return REFUSE_KEY(checker, listener, "send-queue-bytes",
-		    "%s hold no message of max-message bytes; give at least %s", bytes,
-		    units_format_size((int64_t)least, limit));
-	if (listener->send_queue_bytes > memory)
-		return REFUSE_KEY(checker, listener, "send-queue-bytes",
-		    "%s are more than worker-send-memory, which is %s", bytes,
-		    units_format_size((int64_t)memory, limit));
-	return STATUS_OK;
+	for (size_t i = 0; i < common->n_addresses; i++) {
+		if (has_no_port(common->addresses[i]))
+			return REFUSE_KEY(checker, place, "address",
+			    "'%s' has no port to connect to", common->addresses[i]);
+	}
+	if (upstream->reconnect_min_ms > upstream->reconnect_max_ms)
+		return REFUSE_KEY(
+		    checker, place, "reconnect-min", "it is more than reconnect-max");
+	return check_common(checker, place, common);
 }
 
 /* Each of the workers is bound, or none. */
@@ -134,12 +171,11 @@ enum status settings_check(
 		return reason_set(
 		    why, "%s: no listen section; add one, see runnel.conf(5)", outline->path);
 	for (size_t i = 0; i < settings->n_listeners; i++) {
-		const struct listen_settings *listener = &settings->listeners[i];
-
-		if (check_modules(&checker, listener) != STATUS_OK ||
-		    check_addresses(&checker, listener) != STATUS_OK ||
-		    settings_check_framing(outline, listener, why) != STATUS_OK ||
-		    check_queue(&checker, listener) != STATUS_OK)
+		if (check_listener(&checker, &settings->listeners[i]) != STATUS_OK)
+			return STATUS_INVALID;
+	}
+	for (size_t i = 0; i < settings->n_upstreams; i++) {
+		if (check_upstream(&checker, &settings->upstreams[i]) != STATUS_OK)
 			return STATUS_INVALID;
 	}
 	return STATUS_OK;
@@ -151,6 +187,12 @@ static bool is_used(const struct settings *settings, const char *module)
 		const struct listen_settings *listener = &settings->listeners[i];
 
 		if (has_name(listener->modules, listener->n_modules, module))
+			return true;
+	}
+	for (size_t i = 0; i < settings->n_upstreams; i++) {
+		const struct listen_settings *common = &settings->upstreams[i].common;
+
+		if (has_name(common->modules, common->n_modules, module))
 			return true;
 	}
 	return false;

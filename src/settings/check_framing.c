@@ -20,18 +20,17 @@ struct checker {
 	outline_refuse(           \
 	    (checker)->outline, (checker)->section, (key), (checker)->why, __VA_ARGS__)
 
-static enum status check_sections(
-    const struct outline *outline, const struct listen_settings *listener, struct reason *why)
+static enum status check_sections(const struct outline *outline,
+    const struct outline_section *place, const struct listen_settings *listener,
+    struct reason *why)
 {
 	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS; kind++) {
-		const struct outline_section *section =
-		    outline_section(outline, kind, listener->name);
+		const struct outline_section *section = outline_nested(outline, place, kind);
 		const char *name = option_section_name(kind);
 
 		if (section != NULL && strcmp(listener->framing, name) != 0)
 			return outline_refuse(outline, section, NULL, why,
-			    "the listener's framing is %s; remove the section, or set "
-			    "framing = %s",
+			    "framing is %s; remove this section, or set framing = %s",
 			    listener->framing, name);
 	}
 	return STATUS_OK;
@@ -122,17 +121,18 @@ static enum status check_length_field(
 	return STATUS_OK;
 }
 
-enum status settings_check_framing(
-    const struct outline *outline, const struct listen_settings *listener, struct reason *why)
+enum status settings_check_framing(const struct outline *outline,
+    const struct outline_section *place, const struct listen_settings *listener,
+    struct reason *why)
 {
 	struct checker checker = {
 		.outline = outline,
-		.section = outline_section(outline, OPTION_LENGTH_FIELD, listener->name),
+		.section = outline_nested(outline, place, OPTION_LENGTH_FIELD),
 		.field = &listener->length_field,
 		.why = why,
 	};
 
-	if (check_sections(outline, listener, why) != STATUS_OK)
+	if (check_sections(outline, place, listener, why) != STATUS_OK)
 		return STATUS_INVALID;
 	return checker.section != NULL ? check_length_field(&checker, listener) : STATUS_OK;
 }

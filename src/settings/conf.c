@@ -56,7 +56,7 @@ static cfg_opt_t *make_options(enum option_section kind, const struct outline *o
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_options; i++) {
-		if (options[i].section == kind)
+		if (option_is_in(&options[i], kind))
 			n = append_option(made, n, options[i].name);
 	}
 	for (size_t i = 0; kind == OPTION_MODULE && i < outline->n_sections; i++) {
@@ -90,10 +90,14 @@ static cfg_t *make_root(const struct outline *outline)
 		own[kind] = make_options(kind, outline);
 	/* From within, for a section's own options are copied with it. */
 	for (int kind = OPTION_N_SECTIONS - 1; kind > OPTION_GLOBAL; kind--) {
-		bool is_nested = option_section_is_nested(kind);
+		const char *name = option_section_name(kind);
 
-		append_section(own[is_nested ? OPTION_LISTEN : OPTION_GLOBAL],
-		    option_section_name(kind), own[kind], is_nested ? CFGF_NONE : titled);
+		if (option_section_is_nested(kind)) {
+			append_section(own[OPTION_LISTEN], name, own[kind], CFGF_NONE);
+			append_section(own[OPTION_CONNECT], name, own[kind], CFGF_NONE);
+		} else {
+			append_section(own[OPTION_GLOBAL], name, own[kind], titled);
+		}
 	}
 	root = cfg_init(own[OPTION_GLOBAL], CFGF_NONE);
 	for (int kind = 0; kind < OPTION_N_SECTIONS; kind++)
@@ -127,7 +131,8 @@ static cfg_opt_t *find_option(
 
 	if (option_section_is_nested(section->kind))
 		conf = cfg_getsec(
-		    cfg_gettsec(conf, option_section_name(OPTION_LISTEN), section->name), kind);
+		    cfg_gettsec(conf, option_section_name(section->around), section->name),
+		    kind);
 	else if (section->kind != OPTION_GLOBAL)
 		conf = cfg_gettsec(conf, kind, section->name);
 	return cfg_getopt(conf, key);

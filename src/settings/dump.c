@@ -26,7 +26,7 @@ static void dump_options(
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *option = &options[i];
 
-		if (option->section != section)
+		if (!option_is_in(option, section))
 			continue;
 		fprintf(out, "%s%s = ", indent, option->name);
 		if (option->is_list)
@@ -57,10 +57,12 @@ static void dump_module(const struct module_settings *module, FILE *out)
 	fputs("}\n", out);
 }
 
-static void dump_listener(const struct listen_settings *listener, FILE *out)
+/* base: the struct of a section of this kind, which begins with listener. */
+static void dump_listener(enum option_section section, const void *base,
+    const struct listen_settings *listener, FILE *out)
 {
-	fprintf(out, "\nlisten \"%s\" {\n", listener->name);
-	dump_options(OPTION_LISTEN, listener, "\t", out);
+	fprintf(out, "\n%s \"%s\" {\n", option_section_name(section), listener->name);
+	dump_options(section, base, "\t", out);
 	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS; kind++) {
 		const char *name = option_section_name(kind);
 
@@ -79,6 +81,10 @@ enum status settings_dump(const struct settings *settings, FILE *out)
 	for (size_t i = 0; i < settings->n_modules; i++)
 		dump_module(&settings->modules[i], out);
 	for (size_t i = 0; i < settings->n_listeners; i++)
-		dump_listener(&settings->listeners[i], out);
+		dump_listener(
+		    OPTION_LISTEN, &settings->listeners[i], &settings->listeners[i], out);
+	for (size_t i = 0; i < settings->n_upstreams; i++)
+		dump_listener(OPTION_CONNECT, &settings->upstreams[i],
+		    &settings->upstreams[i].common, out);
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_ERRNO;
 }

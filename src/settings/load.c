@@ -45,8 +45,11 @@ static enum status refuse_key(
 	if (option_find(OPTION_LISTEN, key) != NULL)
 		return outline_refuse(outline, section, key, loader->why,
 		    "no such option here; it belongs in a listen section");
+	if (option_find(OPTION_CONNECT, key) != NULL)
+		return outline_refuse(outline, section, key, loader->why,
+		    "no such option here; it belongs in a connect section");
 	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS; kind++) {
-		if (section->kind == OPTION_LISTEN && option_find(kind, key) != NULL)
+		if (option_section_has_nested(section->kind) && option_find(kind, key) != NULL)
 			return outline_refuse(outline, section, key, loader->why,
 			    "no such option here; it belongs in a %s section within",
 			    option_section_name(kind));
@@ -106,7 +109,7 @@ static enum status load_options(
     struct loader *loader, const struct outline_section *section, void *base)
 {
 	for (size_t i = 0; i < n_options; i++) {
-		if (options[i].section == section->kind &&
+		if (option_is_in(&options[i], section->kind) &&
 		    load_option(loader, section, &options[i], base) != STATUS_OK)
 			return STATUS_INVALID;
 	}
@@ -176,16 +179,16 @@ static enum status load_nested(struct loader *loader, const struct outline_secti
 {
 	/* What the conf does not have stands in it without an option. */
 	const struct outline_section absent = {
-		.kind = kind, .name = around->name, .line = around->line
+		.kind = kind, .around = around->kind, .name = around->name, .line = around->line
 	};
-	const struct outline_section *section =
-	    outline_section(loader->outline, kind, around->name);
+	const struct outline_section *section = outline_nested(loader->outline, around, kind);
 
 	return load_options(loader, section != NULL ? section : &absent, listener);
 }
 
-static enum status load_listener(struct loader *loader, const struct outline_section *section,
-    struct listen_settings *listener)
+/* base: the struct of its kind, which begins with listener. */
+static enum status load_common(struct loader *loader, const struct outline_section *section,
+    void *base, struct listen_settings *listener)
 {
 	const struct outline_key *framing = outline_key(section, "framing");
 	enum status status;
@@ -193,11 +196,39 @@ static enum status load_listener(struct loader *loader, const struct outline_sec
 	listener->name = must_strdup(section->name);
 	listener->framing_place = must_printf(
 	    "%s:%u", loader->outline->path, framing != NULL ? framing->line : section->line);
-	status = load_options(loader, section, listener);
+	status = load_options(loader, section, base);
 	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS && status == STATUS_OK;
 	     kind++)
 		status = load_nested(loader, section, kind, listener);
 	return status;
+}
+
+static enum status load_listener(struct loader *loader, const struct outline_section *section,
+    struct listen_settings *listener)
+{
+	return load_common(loader, section, listener, listener);
+}
+
+static enum status load_upstream(struct loader *loader, const struct outline_section *section,
+    struct connect_settings *upstream)
+{
+	return load_common(loader, section, upstream, &upstream->common);
+}
+
+static enum status load_section(struct loader *loader, const struct outline_section *section)
+{
+	struct settings *settings = loader->settings;
+
+	if (section->kind == OPTION_MODULE)
+		return load_module(loader, section, &settings->modules[settings->n_modules++]);
+	if (section->kind == OPTION_CONNECT)
+		return load_upstream(
+		    loader, section, &settings->upstreams[settings->n_upstreams++]);
+	if (section->kind == OPTION_LISTEN)
+		return load_listener(
+		    loader, section, &settings->listeners[settings->n_listeners++]);
+	/* Nested ones are loaded with the section around them. */
+	return STATUS_OK;
 }
 
 static enum status load_sections(struct loader *loader)
@@ -210,16 +241,9 @@ static enum status load_sections(struct loader *loader)
 		status = machine_check(outline, settings, loader->why);
 	settings->modules = must_alloc(outline->n_sections, sizeof(*settings->modules));
 	settings->listeners = must_alloc(outline->n_sections, sizeof(*settings->listeners));
-	for (size_t i = 1; status == STATUS_OK && i < outline->n_sections; i++) {
-		const struct outline_section *section = &outline->sections[i];
-
-		if (section->kind == OPTION_MODULE)
-			status = load_module(
-			    loader, section, &settings->modules[settings->n_modules++]);
-		else if (section->kind == OPTION_LISTEN)
-			status = load_listener(
-			    loader, section, &settings->listeners[settings->n_listeners++]);
-	}
+	settings->upstreams = must_alloc(outline->n_sections, sizeof(*settings->upstreams));
+	for (size_t i = 1; status == STATUS_OK && i < outline->n_sections; i++)
+		status = load_section(loader, &outline->sections[i]);
 	return status;
 }
 

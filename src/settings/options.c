@@ -22,12 +22,17 @@
 #define GLOBAL(field) .section = OPTION_GLOBAL, INTO(struct settings, field)
 #define GLOBAL_LIST(field) .section = OPTION_GLOBAL, INTO_LIST(struct settings, field)
 #define MODULE(field) .section = OPTION_MODULE, INTO(struct module_settings, field)
-#define LISTEN(field) .section = OPTION_LISTEN, INTO(struct listen_settings, field)
+#define LISTEN_ONLY(field) .section = OPTION_LISTEN, INTO(struct listen_settings, field)
+#define LISTEN_ONLY_LIST(field) \
+	.section = OPTION_LISTEN, INTO_LIST(struct listen_settings, field)
 #define HTLV_CRC(field) .section = OPTION_HTLV_CRC, INTO(struct listen_settings, htlv_crc.field)
 #define LENGTH_FIELD(field) \
 	.section = OPTION_LENGTH_FIELD, INTO(struct listen_settings, length_field.field)
 #define LINE(field) .section = OPTION_LINE, INTO(struct listen_settings, line.field)
-#define LISTEN_LIST(field) .section = OPTION_LISTEN, INTO_LIST(struct listen_settings, field)
+/* Of a connect section as well. */
+#define LISTEN(field) .is_shared = true, LISTEN_ONLY(field)
+#define LISTEN_LIST(field) .is_shared = true, LISTEN_ONLY_LIST(field)
+#define CONNECT(field) .section = OPTION_CONNECT, INTO(struct connect_settings, field)
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define RULE(kind, ...) .rule = { .type = VALUE_##kind, __VA_ARGS__ }
@@ -82,7 +87,7 @@ const struct option options[] = {
 	    RULE(PATH, .words = WORDS("")), MODULE(path) },
 
 	{ "address", NULL, "where to listen, one address or a list", RULE(ADDRESS),
-	    LISTEN_LIST(addresses) },
+	    LISTEN_ONLY_LIST(addresses) },
 	{ "framing", "tlv", "how messages stand on the wire",
 	    RULE(NAME, .words = WORDS("tlv", "ltv", "htlv-crc", "length-field", "line")),
 	    LISTEN(framing) },
@@ -92,25 +97,26 @@ const struct option options[] = {
 	    RULE(SIZE, RANGE(1, 64 * MIB)), LISTEN(max_message) },
 	{ "max-connections", "auto",
 	    "connections over all workers; auto: what descriptors allow",
-	    RULE(NUMBER, RANGE(1, 16 * MIB), .words = WORDS("auto")), LISTEN(max_connections) },
+	    RULE(NUMBER, RANGE(1, 16 * MIB), .words = WORDS("auto")),
+	    LISTEN_ONLY(max_connections) },
 	{ "send-queue-messages", "1024", "messages that a connection's send queue holds",
 	    RULE(NUMBER, RANGE(1, MIB)), LISTEN(send_queue_messages) },
 	{ "send-queue-bytes", "1M",
 	    "bytes that a connection's send queue holds, bookkeeping included",
 	    RULE(SIZE, RANGE(128, GIB)), LISTEN(send_queue_bytes) },
 	{ "when-full", "pause", "what happens to a connection whose send queue is full",
-	    RULE(CHOICE, .words = WORDS("pause", "refuse", "close")), LISTEN(when_full) },
+	    RULE(CHOICE, .words = WORDS("pause", "refuse", "close")), LISTEN_ONLY(when_full) },
 	{ "send-timeout", "10s",
 	    "close a connection that takes nothing of its output for so long", TIMEOUT(0),
 	    LISTEN(send_timeout_ms) },
 	{ "idle-timeout", "0", "close a connection over which nothing came or went for so long",
 	    TIMEOUT(0), LISTEN(idle_timeout_ms) },
 	{ "heartbeat-interval", "0", "send a heartbeat to each connection this often; 0: none",
-	    TIMEOUT(0), LISTEN(heartbeat_interval_ms) },
+	    TIMEOUT(0), LISTEN_ONLY(heartbeat_interval_ms) },
 	{ "heartbeat-timeout", "0", "close a connection whose peer is silent for so long",
-	    TIMEOUT(0), LISTEN(heartbeat_timeout_ms) },
+	    TIMEOUT(0), LISTEN_ONLY(heartbeat_timeout_ms) },
 	{ "heartbeat-id", "99999", "message id of heartbeats",
-	    RULE(NUMBER, RANGE(0, UINT32_MAX)), LISTEN(heartbeat_id) },
+	    RULE(NUMBER, RANGE(0, UINT32_MAX)), LISTEN_ONLY(heartbeat_id) },
 	{ "frame-timeout", "30s",
 	    "close a connection that does not end a frame it began in time", TIMEOUT(0),
 	    LISTEN(frame_timeout_ms) },
@@ -133,6 +139,23 @@ const struct option options[] = {
 	    RULE(CHOICE, .words = WORDS("ignore", "close")), LISTEN(unknown_message) },
 	{ "bad-checksum", "close", "what happens on a message whose checksum is wrong",
 	    RULE(CHOICE, .words = WORDS("close", "skip")), LISTEN(bad_checksum) },
+
+	{ "address", NULL, "where to connect to, one address or a list", RULE(ADDRESS),
+	    .section = OPTION_CONNECT, .is_list = true,
+	    .offset = offsetof(struct connect_settings, common.addresses),
+	    .count_offset = offsetof(struct connect_settings, common.n_addresses) },
+	{ "when-full", "refuse", "what happens to a connection whose send queue is full",
+	    RULE(CHOICE, .words = WORDS("pause", "refuse", "close")),
+	    CONNECT(common.when_full) },
+	{ "connect-timeout", "5s", "how long a connection may take to be made", TIMEOUT(1),
+	    CONNECT(connect_timeout_ms) },
+	{ "reconnect-min", "100ms", "the wait after the first failure to connect; it doubles",
+	    TIMEOUT(1), CONNECT(reconnect_min_ms) },
+	{ "reconnect-max", "10s", "the longest wait between two attempts to connect",
+	    TIMEOUT(1), CONNECT(reconnect_max_ms) },
+	{ "tcp-keepalive", "30s",
+	    "ask a peer that is silent for so long whether it is there; 0: never", TIMEOUT(0),
+	    CONNECT(tcp_keepalive_ms) },
 
 	{ "head", "162", "the first byte of frames that are sent",
 	    RULE(NUMBER, RANGE(0, UINT8_MAX)), HTLV_CRC(head) },
@@ -163,10 +186,18 @@ const struct option options[] = {
 
 const size_t n_options = sizeof(options) / sizeof(options[0]);
 
+_Static_assert(offsetof(struct connect_settings, common) == 0,
+    "shared options are where a listen section has them");
+
+bool option_is_in(const struct option *option, enum option_section section)
+{
+	return option->section == section || (section == OPTION_CONNECT && option->is_shared);
+}
+
 const struct option *option_find(enum option_section section, const char *name)
 {
 	for (size_t i = 0; i < n_options; i++) {
-		if (options[i].section == section && strcmp(options[i].name, name) == 0)
+		if (option_is_in(&options[i], section) && strcmp(options[i].name, name) == 0)
 			return &options[i];
 	}
 	return NULL;
@@ -178,6 +209,7 @@ const char *option_section_name(enum option_section section)
 		[OPTION_GLOBAL] = "",
 		[OPTION_MODULE] = "module",
 		[OPTION_LISTEN] = "listen",
+		[OPTION_CONNECT] = "connect",
 		[OPTION_HTLV_CRC] = "htlv-crc",
 		[OPTION_LENGTH_FIELD] = "length-field",
 		[OPTION_LINE] = "line",

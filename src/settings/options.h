@@ -17,17 +17,18 @@
 
 /*
  * Where an option may stand; OPTION_GLOBAL is outside of all sections. The last ones stand within
- * a listen section, and are called by the framing that they describe.
+ * a listen or connect section, and are called by the framing that they describe.
  */
 enum option_section {
 	OPTION_GLOBAL,
 	OPTION_MODULE,
 	OPTION_LISTEN,
+	OPTION_CONNECT,
 	OPTION_HTLV_CRC,
 	OPTION_LENGTH_FIELD,
 	OPTION_LINE,
 };
-#define OPTION_N_SECTIONS 6
+#define OPTION_N_SECTIONS 7
 #define OPTION_FIRST_NESTED OPTION_HTLV_CRC
 
 #define OPTION_MAX_LIST 64
@@ -39,6 +40,11 @@ struct option {
 	const char *text;     /* one line for people */
 	struct value_rule rule;
 	enum option_section section;
+	/*
+	 * Of a listen section's: a connect section has it too, in the struct that its own
+	 * begins with.
+	 */
+	bool is_shared;
 	bool is_list; /* one value or more, of texts */
 
 	/*
@@ -51,16 +57,25 @@ struct option {
 extern const struct option options[];
 extern const size_t n_options;
 
+/* May it stand there? */
+bool option_is_in(const struct option *option, enum option_section section);
+
 /* NULL: the section has no such option. */
 const struct option *option_find(enum option_section section, const char *name);
 
-/* "", "module", "listen", "length-field". */
+/* "", "module", "listen", "connect", "length-field". */
 const char *option_section_name(enum option_section section);
 
-/* Does a section of this kind stand within a listen section? */
+/* Does a section of this kind stand within a listen or connect section? */
 static inline bool option_section_is_nested(enum option_section section)
 {
 	return section >= OPTION_FIRST_NESTED;
+}
+
+/* May such sections stand within one of this kind? */
+static inline bool option_section_has_nested(enum option_section section)
+{
+	return section == OPTION_LISTEN || section == OPTION_CONNECT;
 }
 
 /* What the struct of the option's section has for it. Texts and lists are borrowed. */

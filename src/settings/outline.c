@@ -14,7 +14,9 @@
 #define KEY_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 #define N_NESTED (OPTION_N_SECTIONS - OPTION_FIRST_NESTED)
-#define MAX_SECTIONS (1 + SETTINGS_MAX_LISTENERS * (1 + N_NESTED) + OUTLINE_MAX_MODULES)
+#define MAX_SECTIONS                                                              \
+	(1 + (SETTINGS_MAX_LISTENERS + SETTINGS_MAX_UPSTREAMS) * (1 + N_NESTED) + \
+	    OUTLINE_MAX_MODULES)
 
 /* As much of an odd text as a message shows. */
 #define SHOWN 40
@@ -34,7 +36,7 @@ static void section_format(const struct outline_section *section, char *buf, siz
 	if (section->kind == OPTION_GLOBAL)
 		buf[0] = '\0';
 	else if (option_section_is_nested(section->kind))
-		snprintf(buf, size, "%s '%s': %s: ", option_section_name(OPTION_LISTEN),
+		snprintf(buf, size, "%s '%s': %s: ", option_section_name(section->around),
 		    section->name, kind);
 	else
 		snprintf(buf, size, "%s '%s': ", kind, section->name);
@@ -66,16 +68,29 @@ const struct outline_key *outline_key(const struct outline_section *section, con
 	return NULL;
 }
 
-const struct outline_section *outline_section(
-    const struct outline *outline, enum option_section kind, const char *name)
+static const struct outline_section *find_section(const struct outline *outline,
+    enum option_section around, enum option_section kind, const char *name)
 {
 	for (size_t i = 0; i < outline->n_sections; i++) {
 		const struct outline_section *section = &outline->sections[i];
 
-		if (section->kind == kind && strcmp(section->name, name) == 0)
+		if (section->kind == kind && section->around == around &&
+		    strcmp(section->name, name) == 0)
 			return section;
 	}
 	return NULL;
+}
+
+const struct outline_section *outline_section(
+    const struct outline *outline, enum option_section kind, const char *name)
+{
+	return find_section(outline, OPTION_GLOBAL, kind, name);
+}
+
+const struct outline_section *outline_nested(const struct outline *outline,
+    const struct outline_section *around, enum option_section kind)
+{
+	return find_section(outline, around->kind, kind, around->name);
 }
 
 /* "path:line: 'x' stands where <wanted>". */
@@ -204,10 +219,11 @@ static enum status check_section(struct reader *reader, const struct outline_sec
 {
 	static const size_t limits[OPTION_N_SECTIONS] = {
 		[OPTION_LISTEN] = SETTINGS_MAX_LISTENERS,
+		[OPTION_CONNECT] = SETTINGS_MAX_UPSTREAMS,
 		[OPTION_MODULE] = OUTLINE_MAX_MODULES,
 	};
 	const struct outline_section *first =
-	    outline_section(reader->outline, section->kind, section->name);
+	    find_section(reader->outline, section->around, section->kind, section->name);
 
 	if (first != section)
 		return outline_refuse(reader->outline, section, NULL, reader->scan.why,
@@ -222,7 +238,7 @@ static enum status check_section(struct reader *reader, const struct outline_sec
 
 static enum status read_items(struct reader *reader);
 
-/* token: what stands after the word "listen" or "module". */
+/* token: what stands after the word that says the kind. */
 static enum status read_section(
     struct reader *reader, enum option_section kind, const struct token *token)
 {
@@ -248,18 +264,20 @@ static enum status read_section(
 	return status;
 }
 
-/* A section within a listen section, whose '{' is read. */
+/* A section within a listen or connect section, whose '{' is read. */
 static enum status read_nested(
     struct reader *reader, enum option_section kind, const struct token *word)
 {
 	struct outline_section *around = reader->section, *section;
 	enum status status;
 
-	if (around->kind != OPTION_LISTEN)
-		return reason_set(reader->scan.why, "%s:%u: %s: it belongs in a listen section",
-		    reader->scan.path, word->line, option_section_name(kind));
+	if (!option_section_has_nested(around->kind))
+		return reason_set(reader->scan.why,
+		    "%s:%u: %s: it belongs in a listen or connect section", reader->scan.path,
+		    word->line, option_section_name(kind));
 	section = &reader->outline->sections[reader->outline->n_sections++];
 	section->kind = kind;
+	section->around = around->kind;
 	section->line = word->line;
 	section->name = must_strdup(around->name);
 	if (check_section(reader, section) != STATUS_OK)

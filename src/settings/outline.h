@@ -11,8 +11,8 @@
  * libconfuse's grammar is refused, and comments are blanked.
  *
  *     conf    = { option | section }
- *     section = ( "listen" | "module" ) name "{" { option | nested } "}"
- *     nested  = ( "htlv-crc" | "length-field" | "line" ) "{" { option } "}", in listen only
+ *     section = ( "listen" | "connect" | "module" ) name "{" { option | nested } "}"
+ *     nested  = ( "htlv-crc" | "length-field" | "line" ) "{" { option } "}", not in module
  *     option  = key "=" ( value | "{" [ value { "," value } [ "," ] ] "}" )
  *     value   = word | "string" | 'string'
  */
@@ -35,6 +35,7 @@ struct outline_key {
 
 struct outline_section {
 	enum option_section kind;
+	enum option_section around; /* of a nested one: the kind of the section around it */
 	char *
 	    name; /* empty for the global one; a nested one has that of the section around it */
 	unsigned int line;
@@ -62,6 +63,10 @@ const struct outline_key *outline_key(const struct outline_section *section, con
 /* NULL: there is none. Borrowed. */
 const struct outline_section *outline_section(
     const struct outline *outline, enum option_section kind, const char *name);
+
+/* The section of that nested kind within a section. NULL: there is none. Borrowed. */
+const struct outline_section *outline_nested(const struct outline *outline,
+    const struct outline_section *around, enum option_section kind);
 
 /*
  * Write "path:line: listen 'main': key: ..."; the line is the key's, or the section's when it

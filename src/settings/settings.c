@@ -54,8 +54,11 @@ void settings_destroy(struct settings **settings)
 		module_free(&gone->modules[i]);
 	for (size_t i = 0; i < gone->n_listeners; i++)
 		listener_free(&gone->listeners[i]);
+	for (size_t i = 0; i < gone->n_upstreams; i++)
+		listener_free(&gone->upstreams[i].common);
 	free(gone->modules);
 	free(gone->listeners);
+	free(gone->upstreams);
 	list_free(gone->worker_cpus, gone->n_worker_cpus);
 	free(gone->user);
 	free(gone->group);

@@ -21,6 +21,7 @@
 struct rnl_option;
 
 #define SETTINGS_MAX_LISTENERS 64
+#define SETTINGS_MAX_UPSTREAMS 64
 #define SETTINGS_MAX_WORKERS 256
 #define SETTINGS_MAX_THREADS 256
 
@@ -95,6 +96,14 @@ static inline bool listen_has_heartbeat(const struct listen_settings *listener)
 {
 	return (listener->heartbeat_interval_ms | listener->heartbeat_timeout_ms) != 0;
 }
+/* A connect section: where to connect to, and what holds of a connection once it is up. */
+struct connect_settings {
+	/* The addresses are the backends'; max_connections has no meaning. */
+	struct listen_settings common;
+	uint32_t connect_timeout_ms;
+	uint32_t reconnect_min_ms, reconnect_max_ms; /* of the back-off */
+	uint32_t tcp_keepalive_ms;                   /* 0: none */
+};
 
 /* The value of a module's own option. */
 struct module_value {
@@ -137,6 +146,8 @@ struct settings {
 	size_t n_modules;
 	struct listen_settings *listeners;
 	size_t n_listeners;
+	struct connect_settings *upstreams;
+	size_t n_upstreams;
 };
 
 /*

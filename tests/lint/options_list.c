@@ -1,6 +1,7 @@
 /*
  * Lists the table of options, for options.sh: what the manual and the sample have
- * to say of each. One line an option: section, name, default, values.
+ * to say of each. One line an option: section, name, default, values. With an
+ * argument, the names of those that connect sections share with listen sections.
  */
 #include "config.h"
 
@@ -21,10 +22,22 @@ static const char *standard_of(const struct option *option)
 	return option->standard[0] == '\0' ? "\"\"" : option->standard;
 }
 
-int main(void)
+static int list_shared(void)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		if (options[i].is_shared)
+			puts(options[i].name);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	char values[VALUE_RULE_SIZE];
 
+	(void)argv;
+	if (argc > 1)
+		return list_shared();
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *option = &options[i];
 

@@ -121,10 +121,11 @@ static const struct bad bad_syntax[] = {
 	    "t.conf:2: listen 'main': line: it is not closed before the section in line 3; "
 	    "'}' is missing" },
 	{ "listen main {\nline x { }\n}", "t.conf:2: 'x' stands where '=' is expected" },
-	{ "\nline { }", "t.conf:2: line: it belongs in a listen section" },
-	{ "module a {\nhtlv-crc { } }", "t.conf:2: htlv-crc: it belongs in a listen section" },
+	{ "\nline { }", "t.conf:2: line: it belongs in a listen or connect section" },
+	{ "module a {\nhtlv-crc { } }",
+	    "t.conf:2: htlv-crc: it belongs in a listen or connect section" },
 	{ "listen a {\nline {\nhtlv-crc { } } }",
-	    "t.conf:3: htlv-crc: it belongs in a listen section" },
+	    "t.conf:3: htlv-crc: it belongs in a listen or connect section" },
 	{ "listen main {\nframing = tlv\nframing = tlv\n}",
 	    "t.conf:3: listen 'main': framing: line 2 sets it already" },
 	{ "module game {\nrealm = a\nrealm = {}\n}",
@@ -142,6 +143,8 @@ static const struct bad bad_options[] = {
 	    "sections" },
 	{ "\nframing = tlv",
 	    "t.conf:2: framing: no such option here; it belongs in a listen section" },
+	{ "\nreconnect-min = 1s",
+	    "t.conf:2: reconnect-min: no such option here; it belongs in a connect section" },
 	{ "workers = 0",
 	    "t.conf:1: workers: '0' is refused; give a number from 1 to 256, or auto" },
 	{ "workers = 257",
@@ -259,6 +262,34 @@ static const struct bad bad_listeners[] = {
 	    IN_LISTENER "bad-checksum: 'ignore' is refused; give close or skip" },
 };
 
+/* The same of an upstream. */
+#define UPSTREAM(option) MAIN C10K "connect a { modules = c10k\n" option " }"
+#define IN_UPSTREAM "t.conf:4: connect 'a': "
+
+static const struct bad bad_upstreams[] = {
+	{ UPSTREAM(""), "t.conf:3: connect 'a': address: it must be given: \"127.0.0.1:8888\" "
+			"or \"[::1]:8888\", numeric, port 0 to 65535" },
+	{ UPSTREAM("address = 127.0.0.1:0"),
+	    IN_UPSTREAM "address: '127.0.0.1:0' has no port to connect to" },
+	{ UPSTREAM("address = { 127.0.0.1:1, 127.0.0.1:1 }"),
+	    IN_UPSTREAM "address: '127.0.0.1:1' stands there twice" },
+	{ UPSTREAM("heartbeat-id = 1"),
+	    IN_UPSTREAM "heartbeat-id: no such option here; it belongs in a listen section" },
+	{ UPSTREAM("max-connections = 1"), IN_UPSTREAM
+	    "max-connections: no such option here; it belongs in a listen section" },
+	{ UPSTREAM("max-message = 65M address = 127.0.0.1:2"),
+	    IN_UPSTREAM "max-message: '65M' is refused; give a size from 1 to 64M" },
+	{ UPSTREAM("address = 127.0.0.1:2 reconnect-min = 2s reconnect-max = 1s"),
+	    IN_UPSTREAM "reconnect-min: it is more than reconnect-max" },
+	{ UPSTREAM("address = 127.0.0.1:2 connect-timeout = 0"), IN_UPSTREAM
+	    "connect-timeout: '0' is refused; give a duration from 1ms to 30d" DURATION_RULE },
+	{ UPSTREAM("address = 127.0.0.1:2 send-queue-bytes = 4159"), IN_UPSTREAM
+	    "send-queue-bytes: 4159 hold no message of max-message bytes; give at least 4160" },
+	{ MAIN C10K "connect a { address = 127.0.0.1:2 modules = game }",
+	    "t.conf:3: connect 'a': modules: there is no section for 'game'; add: module game "
+	    "{ }" },
+};
+
 static const struct bad bad_together[] = {
 	{ "", "t.conf: no listen section; add one, see runnel.conf(5)" },
 	{ C10K, "t.conf: no listen section; add one, see runnel.conf(5)" },
@@ -352,6 +383,12 @@ START_TEST(option_of_a_listener_is_refused)
 }
 END_TEST
 
+START_TEST(option_of_an_upstream_is_refused)
+{
+	refuse(bad_upstreams[_i].conf, bad_upstreams[_i].reason);
+}
+END_TEST
+
 START_TEST(options_that_contradict_are_refused)
 {
 	refuse(bad_together[_i].conf, bad_together[_i].reason);
@@ -401,6 +438,11 @@ static void print_listener(unsigned int i, FILE *out)
 	fprintf(out, "listen l%u { address = 127.0.0.1:%u modules = c10k }\n", i, i + 1);
 }
 
+static void print_upstream(unsigned int i, FILE *out)
+{
+	fprintf(out, "connect u%u { address = 127.0.0.1:%u modules = c10k }\n", i, i + 1);
+}
+
 /* Modules that have no option. */
 static void print_module(unsigned int i, FILE *out)
 {
@@ -439,6 +481,9 @@ START_TEST(counts_are_limited)
 	load_and_forget(repeat(C10K, print_listener, 64, ""), offer);
 	refuse_and_forget(repeat(C10K, print_listener, 65, ""),
 	    "t.conf:66: listen 'l64': one too many: there may be 64 listen sections");
+	load_and_forget(repeat(MAIN C10K, print_upstream, 64, ""), offer);
+	refuse_and_forget(repeat(MAIN C10K, print_upstream, 65, ""),
+	    "t.conf:67: connect 'u64': one too many: there may be 64 connect sections");
 	load_and_forget(repeat(MAIN C10K, print_module, 63, ""), NULL);
 	refuse_and_forget(repeat(MAIN C10K, print_module, 64, ""),
 	    "t.conf:66: module 'm63': one too many: there may be 64 module sections");
@@ -488,6 +533,7 @@ TCase *settings_bad_case(void)
 	tcase_add_loop_test(bad, syntax_is_refused, 0, N_OF(bad_syntax));
 	tcase_add_loop_test(bad, option_is_refused, 0, N_OF(bad_options));
 	tcase_add_loop_test(bad, option_of_a_listener_is_refused, 0, N_OF(bad_listeners));
+	tcase_add_loop_test(bad, option_of_an_upstream_is_refused, 0, N_OF(bad_upstreams));
 	tcase_add_loop_test(bad, options_that_contradict_are_refused, 0, N_OF(bad_together));
 	tcase_add_loop_test(bad, option_of_a_module_is_refused, 0, N_OF(bad_modules));
 	tcase_add_test(bad, good_conf_loads_after_a_bad_one);

@@ -18,7 +18,10 @@ const char settings_of_framings[] =
 	 "  max-message = 1M send-queue-bytes = 2M }\n"
 	 "listen line { address = 127.0.0.1:4 modules = c10k framing = line\n"
 	 "  line { id = 4294967295 terminator = crlf } }\n"
-	 "listen own { address = 127.0.0.1:5 modules = c10k framing = my.own_1 }\n";
+	 "listen own { address = 127.0.0.1:5 modules = c10k framing = my.own_1 }\n"
+	 "connect h { address = 127.0.0.1:6 modules = c10k framing = line line { id = 7 } }\n"
+	 "connect o { address = 127.0.0.1:7 modules = c10k framing = length-field\n"
+	 "  length-field { length = 2 } }\n";
 
 START_TEST(sections_of_framings_are_kept)
 {
@@ -44,12 +47,24 @@ START_TEST(sections_of_framings_are_kept)
 	ck_assert_uint_eq(settings->listeners[3].line.id, UINT32_MAX);
 	ck_assert_int_eq(settings->listeners[3].line.terminator, TERMINATOR_CRLF);
 	ck_assert_str_eq(settings->listeners[4].framing, "my.own_1");
+	ck_assert_str_eq(settings->upstreams[0].common.framing, "line");
+	ck_assert_str_eq(settings->upstreams[0].common.framing_place, "t.conf:16");
+	ck_assert_uint_eq(settings->upstreams[0].common.line.id, 7);
+	ck_assert_uint_eq(settings->upstreams[0].common.htlv_crc.head, 162);
+	ck_assert_uint_eq(
+	    settings_length_size(settings->upstreams[1].common.length_field.length), 2);
 	settings_destroy(&settings);
 }
 END_TEST
 
 #define LISTENER(option) C10K "listen a { address = 127.0.0.1:1 modules = c10k\n" option " }"
 #define IN_LISTENER "t.conf:3: listen 'a': "
+
+/* The listener has the same name, and a framing of its own. */
+#define UPSTREAM(option)                                                                   \
+	C10K "listen a { address = 127.0.0.1:1 modules = c10k framing = line line { } }\n" \
+	     "connect a { address = 127.0.0.1:2 modules = c10k\n" option " }"
+#define IN_UPSTREAM "t.conf:4: connect 'a': "
 
 /* A listener's framing is wrong, or what describes it. */
 #define IN_LENGTH_FIELD "t.conf:4: listen 'a': length-field: "
@@ -70,14 +85,22 @@ static const struct {
 	{ LISTENER("line { id = 4294967296 }"),
 	    IN_LISTENER "line: id: '4294967296' is refused; give a number from 0 to "
 			"4294967295" },
-	{ LISTENER("line { }"), IN_LISTENER "line: the listener's framing is tlv; remove the "
-					    "section, or set framing = line" },
+	{ LISTENER("line { }"),
+	    IN_LISTENER "line: framing is tlv; remove this section, or set framing = line" },
 	{ LISTENER("framing = line length-field { }"),
-	    IN_LISTENER "length-field: the listener's framing is line; remove the section, or "
-			"set framing = length-field" },
-	{ LISTENER("framing = own htlv-crc { }"),
-	    IN_LISTENER "htlv-crc: the listener's framing is own; remove the section, or set "
-			"framing = htlv-crc" },
+	    IN_LISTENER "length-field: framing is line; remove this section, or set framing = "
+			"length-field" },
+	{ UPSTREAM("line { }"), IN_UPSTREAM "line: framing is tlv; remove this section, or set "
+					    "framing = line" },
+	{ UPSTREAM("framing = length-field length-field { strip = -1 }"),
+	    IN_UPSTREAM "length-field: strip: '-1' is refused; give a number from 0 to 2048" },
+	{ UPSTREAM("framing = length-field length-field { id-offset = 6 }"), IN_UPSTREAM
+	    "length-field: id-offset: there is no id in the frame; remove this, or set "
+	    "id-length" },
+	{ UPSTREAM("framing = line line { } line { }"),
+	    IN_UPSTREAM "line: there is one in line 4 already" },
+	{ LISTENER("framing = own htlv-crc { }"), IN_LISTENER
+	    "htlv-crc: framing is own; remove this section, or set framing = htlv-crc" },
 	{ LENGTH_FIELD("offset = 1025"),
 	    IN_LENGTH_FIELD "offset: '1025' is refused; give a number from 0 to 1024" },
 	{ LENGTH_FIELD("length = 5"),

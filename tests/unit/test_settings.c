@@ -173,7 +173,58 @@ static const char full[] =
     "  when-full = refuse\n  send-timeout = 1s\n  idle-timeout = 30d\n  frame-timeout = 2h\n"
     "  heartbeat-interval = 20s\n  heartbeat-timeout = 1m\n  heartbeat-id = 4294967295\n"
     "  linger-timeout = 0\n  unknown-message = close\n  bad-checksum = skip\n}\n"
-    "listen other { address = [::1]:3 modules = { echo } when-full = close }\n";
+    "listen other { address = [::1]:3 modules = { echo } when-full = close }\n"
+    "connect game { address = { 127.0.0.1:1, \"[::1]:2\" } modules = { game }\n"
+    "  framing = ltv max-message = 1k send-queue-messages = 9 send-queue-bytes = 64k\n"
+    "  when-full = close unknown-message = close send-timeout = 3s idle-timeout = 4s\n"
+    "  connect-timeout = 5ms reconnect-min = 6ms reconnect-max = 7ms tcp-keepalive = 8s\n"
+    "}\n";
+
+START_TEST(every_option_of_an_upstream_is_kept)
+{
+	struct settings *settings = load(full);
+	const struct connect_settings *upstream = &settings->upstreams[0];
+	const struct listen_settings *common = &upstream->common;
+
+	ck_assert_uint_eq(settings->n_upstreams, 1);
+	ck_assert_str_eq(common->name, "game");
+	ck_assert_uint_eq(common->n_addresses, 2);
+	ck_assert_str_eq(common->addresses[1], "[::1]:2");
+	ck_assert_uint_eq(common->n_modules, 1);
+	ck_assert_str_eq(common->modules[0], "game");
+	ck_assert_str_eq(common->framing, "ltv");
+	ck_assert_uint_eq(common->max_message, 1024);
+	ck_assert_uint_eq(common->send_queue_messages, 9);
+	ck_assert_uint_eq(common->send_queue_bytes, 64 << 10);
+	ck_assert_int_eq(common->when_full, WHEN_FULL_CLOSE);
+	ck_assert_int_eq(common->unknown_message, UNKNOWN_CLOSE);
+	ck_assert_uint_eq(common->send_timeout_ms, 3000);
+	ck_assert_uint_eq(common->idle_timeout_ms, 4000);
+	ck_assert_uint_eq(upstream->connect_timeout_ms, 5);
+	ck_assert_uint_eq(upstream->reconnect_min_ms, 6);
+	ck_assert_uint_eq(upstream->reconnect_max_ms, 7);
+	ck_assert_uint_eq(upstream->tcp_keepalive_ms, 8000);
+	settings_destroy(&settings);
+}
+END_TEST
+
+START_TEST(defaults_of_an_upstream_are_in_force)
+{
+	struct settings *settings =
+	    load(MAIN C10K "connect game { address = 127.0.0.1:1 modules = c10k }");
+	const struct connect_settings *upstream = &settings->upstreams[0];
+
+	/* Two that pause for each other would wait for ever. */
+	ck_assert_int_eq(upstream->common.when_full, WHEN_FULL_REFUSE);
+	ck_assert_uint_eq(upstream->common.max_message, 4096);
+	ck_assert_uint_eq(upstream->common.linger_timeout_ms, 2000);
+	ck_assert_uint_eq(upstream->connect_timeout_ms, 5000);
+	ck_assert_uint_eq(upstream->reconnect_min_ms, 100);
+	ck_assert_uint_eq(upstream->reconnect_max_ms, 10000);
+	ck_assert_uint_eq(upstream->tcp_keepalive_ms, 30000);
+	settings_destroy(&settings);
+}
+END_TEST
 
 START_TEST(every_option_is_kept)
 {
@@ -784,6 +835,8 @@ static void add_good(Suite *suite)
 
 	tcase_add_test(good, defaults_are_in_force);
 	tcase_add_test(good, every_option_is_kept);
+	tcase_add_test(good, every_option_of_an_upstream_is_kept);
+	tcase_add_test(good, defaults_of_an_upstream_are_in_force);
 	tcase_add_test(good, module_defaults_are_in_force);
 	tcase_add_test(good, module_is_looked_up_once_a_section);
 	tcase_add_test(good, auto_is_the_cpus_of_this_process);
