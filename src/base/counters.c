@@ -22,8 +22,8 @@ uint64_t counters_open(const struct counters *counters)
 
 	for (int i = 0; i < N_CLOSE_REASONS; i++)
 		n_closed += counter_read(counters->closed[i]);
-	return counter_read(counters->accepted) + counter_read(counters->moved_in) -
-	       counter_read(counters->moved_out) - n_closed;
+	return counter_read(counters->accepted) + counter_read(counters->connected) +
+	       counter_read(counters->moved_in) - counter_read(counters->moved_out) - n_closed;
 }
 
 struct out {

@@ -14,6 +14,8 @@
 	COUNTER(rejected, "connections closed at once because a limit was reached")         \
 	COUNTER(moved_in, "connections taken over from a worker of an earlier generation")  \
 	COUNTER(moved_out, "connections handed over to a worker of a later generation")     \
+	COUNTER(connected, "connections made to upstreams")                                 \
+	COUNTER(connect_failures, "attempts to connect to an upstream that failed")         \
 	COUNTER(frames_in, "frames decoded")                                                \
 	COUNTER(frames_out, "frames queued for sending")                                    \
 	COUNTER(bytes_in, "bytes read")                                                     \
@@ -29,7 +31,7 @@
 	COUNTER(jobs, "jobs of modules given to threads")                                   \
 	COUNTER(jobs_refused, "jobs refused because there were too many")
 
-/* CLOSE_REASON(name, text): why a connection ended. Each accepted connection ends for one. */
+/* CLOSE_REASON(name, text): why a connection ended. Each connection ends for one. */
 #define CLOSE_REASONS(CLOSE_REASON)                                                   \
 	CLOSE_REASON(peer, "the peer ended it")                                       \
 	CLOSE_REASON(handler, "a module closed it")                                   \
@@ -67,11 +69,11 @@ struct counters {
 /* The text of CLOSE_REASONS. */
 const char *close_reason_text(enum close_reason reason);
 
-/* Connections that were accepted or taken over, and have neither ended nor been handed over. */
+/* Connections that were begun or taken over, and have neither ended nor been handed over. */
 uint64_t counters_open(const struct counters *counters);
 
 /* "accepted=1 rejected=0 ... closed_peer=1 ...", every counter. */
-#define COUNTERS_TEXT_SIZE 1024
+#define COUNTERS_TEXT_SIZE 1280
 void counters_format(const struct counters *counters, char text[COUNTERS_TEXT_SIZE]);
 
 #endif

@@ -101,7 +101,13 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
 
 	if (status != STATUS_OK)
 		return status;
-	counter_add(table->seat->counters.accepted, 1);
+	if (listener->is_outgoing) {
+		table->n_outgoing++;
+		counter_add(table->seat->counters.connected, 1);
+		connector_up(conn);
+	} else {
+		counter_add(table->seat->counters.accepted, 1);
+	}
 	call_open(conn);
 	conn_settle(conn);
 	return STATUS_OK;
@@ -177,6 +183,22 @@ void conn_release(struct rnl_conn *conn)
 		conn_schedule(conn);
 }
 
+void conn_rest(struct rnl_conn *conn)
+{
+	conn->is_rested = true;
+	conn->is_paused = true;
+	if (conn != conn->table->current)
+		conn_schedule(conn);
+}
+
+/* When it is settled, conn_relieve() ends the pause, unless the queue needs it still. */
+void conn_resume(struct rnl_conn *conn)
+{
+	conn->is_rested = false;
+	if (conn->is_paused && conn != conn->table->current)
+		conn_schedule(conn);
+}
+
 void conn_turn(struct rnl_conn *conn)
 {
 	CHECK_MAGIC(conn, CONN_MAGIC);
@@ -222,6 +244,8 @@ static void end(struct rnl_conn *conn)
 	char peer[ENDPOINT_TEXT_SIZE];
 
 	conn->is_ended = true;
+	if (listener->is_outgoing)
+		connector_down(conn);
 	for (size_t i = 0; i < listener->n_modules; i++) {
 		if (listener->modules[i].api->close == NULL)
 			continue;
@@ -234,9 +258,9 @@ static void end(struct rnl_conn *conn)
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
 	if (log_is_enabled(LOG_LEVEL_DEBUG))
-		log_debug("listen %s: %s: connection %" PRIx64 " ended: %s", listener->name,
-		    endpoint_format(&conn->peer, peer), conn_id(conn),
-		    close_reason_text(conn->reason));
+		log_debug("%s %s: %s: connection %" PRIx64 " ended: %s",
+		    listener_kind(listener), listener->name, endpoint_format(&conn->peer, peer),
+		    conn_id(conn), close_reason_text(conn->reason));
 }
 
 /*
@@ -274,10 +298,11 @@ static void destroy(struct rnl_conn *conn)
 	close(conn->fd);
 	count_open(conn, -1);
 	table->n_conns--;
+	if (conn->listener->is_outgoing)
+		table->n_outgoing--;
 	conn->magic = 0;
 	free(conn);
-	if (table->n_conns == 0 && table->on_empty != NULL)
-		table->on_empty(table->on_empty_arg);
+	table_conn_gone(table);
 }
 
 /* Are its requests read? */

@@ -1,5 +1,5 @@
 /*
- * A connection: one accepted socket, owned by one worker for life.
+ * A connection: one socket, accepted or connected, owned by one worker for life.
  *
  *     OPEN ------> FLUSHING ------> LINGERING ------> gone
  *       |  close       |  all is written     end of input or linger-timeout
@@ -51,15 +51,16 @@ struct rnl_conn {
 	enum conn_state state : 8;
 	/* Why it is not OPEN, or will not be when its input is served. */
 	enum close_reason reason : 8;
-	uint32_t interest : 8;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
+	uint32_t interest : 7;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
 	bool is_input_over : 1; /* no more is read: the peer ended, or the worker stops */
 	bool is_waiting : 1;    /* input that is left over may hold whole frames */
 	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
 	bool is_blocked : 1;    /* the kernel takes no more output now */
-	bool is_paused : 1;     /* requests are not served, for want of room for replies */
+	bool is_paused : 1;     /* requests are not served: no room for replies, or is_rested */
 	bool is_refused : 1;    /* a send was refused; `writable` is owed */
 	bool is_ended : 1;      /* counted and its close hooks called */
 	bool has_extras : 1;    /* table->extras has more of it */
+	bool is_rested : 1;     /* a module wants it paused */
 
 	/* The monotonic clock in ms, modulo 2^32. */
 	uint32_t heard_ms; /* bytes came last */
@@ -127,6 +128,10 @@ void conn_abort(struct rnl_conn *conn, enum close_reason reason);
 void conn_hold(struct rnl_conn *conn);
 void conn_release(struct rnl_conn *conn);
 
+/* Serve no more requests, whatever has come, until the other is called. */
+void conn_rest(struct rnl_conn *conn);
+void conn_resume(struct rnl_conn *conn);
+
 /* Give it a turn on the agenda. */
 void conn_schedule(struct rnl_conn *conn);
 
@@ -151,7 +156,8 @@ uint64_t conn_age_ms(const struct rnl_conn *conn);
 /* Does another worker go on with connections of its listener? */
 static inline bool conn_is_movable(const struct rnl_conn *conn)
 {
-	return conn->table->movable >> conn->listener->index & 1;
+	return !conn->listener->is_outgoing &&
+	       (conn->table->movable >> conn->listener->index & 1);
 }
 
 static inline uint64_t conn_id(const struct rnl_conn *conn)

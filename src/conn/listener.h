@@ -1,9 +1,11 @@
 /*
  * A listener as a worker has it: one listen section, made ready for the data path.
+ * A connect section is made into the same, for connections that the worker makes.
  */
 #ifndef RUNNEL_CONN_LISTENER_H
 #define RUNNEL_CONN_LISTENER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +16,7 @@
 #include "settings/settings.h"
 #include "wire/framing.h"
 
-struct conn_table;
+struct connector;
 
 struct listener_module {
 	const struct rnl_module *api;
@@ -35,8 +37,16 @@ struct listener {
 	 * large.
 	 */
 	size_t reply_room;
+	bool is_outgoing; /* of a connect section, one for each address, and of: */
+	struct connector *connector;
 	unsigned int index;       /* in settings->listeners and in slot_page.n_open */
-	uint32_t max_connections; /* over all workers */
+	uint32_t max_connections; /* over all workers; of outgoing ones no matter */
 };
+
+/* What the conf calls its section. */
+static inline const char *listener_kind(const struct listener *listener)
+{
+	return listener->is_outgoing ? "connect" : "listen";
+}
 
 #endif

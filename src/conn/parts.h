@@ -46,6 +46,9 @@ void conn_beat(struct rnl_conn *conn);
 
 /* heartbeat.c: nothing has come for heartbeat-timeout. */
 void conn_judge_silence(struct rnl_conn *conn);
+/* connect.c: an outgoing connection has begun; it has ended. Before the modules' hooks. */
+void connector_up(struct rnl_conn *conn);
+void connector_down(struct rnl_conn *conn);
 
 /* conn.c: the last step of each turn. It may be gone afterwards. */
 void conn_settle(struct rnl_conn *conn);

@@ -18,9 +18,10 @@ static void log_violation(struct rnl_conn *conn, const char *what, const struct 
 
 	if (!log_cap_allows(&conn->table->violations, conn->table->now_ms, rest))
 		return;
-	log_warn("listen %s: %s: %s (id %" PRIu32 ", length %zu, max-message %" PRIu32 ")%s",
-	    conn->listener->name, endpoint_format(&conn->peer, peer), what, frame->id,
-	    frame->len, conn->listener->settings->max_message, rest);
+	log_warn("%s %s: %s: %s (id %" PRIu32 ", length %zu, max-message %" PRIu32 ")%s",
+	    listener_kind(conn->listener), conn->listener->name,
+	    endpoint_format(&conn->peer, peer), what, frame->id, frame->len,
+	    conn->listener->settings->max_message, rest);
 }
 
 static void serve_unknown(struct rnl_conn *conn, const struct frame *frame)
@@ -101,7 +102,8 @@ static bool must_pause(struct rnl_conn *conn)
 	    sendq_has_room(&conn->out, &listener->limits, listener->reply_room))
 		return false;
 	conn_drain(conn);
-	conn->is_paused = !sendq_has_room(&conn->out, &listener->limits, listener->reply_room);
+	conn->is_paused = conn->is_rested ||
+			  !sendq_has_room(&conn->out, &listener->limits, listener->reply_room);
 	return conn->is_paused;
 }
 

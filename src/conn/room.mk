@@ -3,6 +3,7 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/accept.c src/conn/accept.h \
 	src/conn/callbacks.c src/conn/callbacks.h \
 	src/conn/conn.c src/conn/conn.h src/conn/parts.h \
+	src/conn/connect.c src/conn/connect.h \
 	src/conn/deadline.c \
 	src/conn/extras.c src/conn/extras.h \
 	src/conn/heartbeat.c \
@@ -24,9 +25,11 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn.c tests/unit/test_conn.h \
 	tests/unit/test_conn_accepting.c \
 	tests/unit/test_conn_closing.c \
+	tests/unit/test_conn_connecting.c \
 	tests/unit/test_conn_extras.c \
 	tests/unit/test_conn_framings.c \
 	tests/unit/test_conn_heartbeat.c \
+	tests/unit/test_conn_holding.c \
 	tests/unit/test_conn_hooks.c \
 	tests/unit/test_conn_mixture.c \
 	tests/unit/test_conn_moving.c \

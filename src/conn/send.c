@@ -18,10 +18,10 @@ static void log_refusal(struct rnl_conn *conn)
 
 	if (!log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
 		return;
-	log_warn("listen %s: %s: send refused, %" PRIu32 " messages and %" PRIu32
+	log_warn("%s %s: %s: send refused, %" PRIu32 " messages and %" PRIu32
 		 " bytes are queued%s%s",
-	    conn->listener->name, endpoint_format(&conn->peer, peer), conn->out.n_messages,
-	    conn->out.held_bytes,
+	    listener_kind(conn->listener), conn->listener->name,
+	    endpoint_format(&conn->peer, peer), conn->out.n_messages, conn->out.held_bytes,
 	    conn->table->is_pool_short ? ", worker-send-memory is used up" : "", rest);
 }
 
@@ -265,7 +265,7 @@ void conn_relieve(struct rnl_conn *conn)
 		conn->frame_ms = (uint32_t)conn->table->now_ms;
 		conn->heard_ms = (uint32_t)conn->table->now_ms;
 	}
-	conn->is_paused = false;
+	conn->is_paused = conn->is_rested;
 	if (conn->is_refused)
 		call_writable(conn);
 	if (conn->is_waiting && !conn->is_paused)

@@ -50,10 +50,10 @@ struct seat {
 	struct slowest slowest;
 	struct counters counters;
 	/*
-	 * Connections that hold a descriptor, by listener. Workers of the same generation read
-	 * it: max-connections is one limit.
+	 * Connections that hold a descriptor, by listener, and all outgoing ones behind them.
+	 * Workers of the same generation read it: max-connections is one limit.
 	 */
-	uint32_t n_open[SETTINGS_MAX_LISTENERS];
+	uint32_t n_open[SETTINGS_MAX_LISTENERS + 1];
 	struct panic_page panic;
 };
 

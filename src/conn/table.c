@@ -234,6 +234,31 @@ void table_schedule_all(struct conn_table *table)
 		conn_schedule(container_of(link, struct rnl_conn, all));
 }
 
+static void stop_each(struct conn_table *table, bool is_outgoing)
+{
+	struct link *link;
+
+	list_foreach(link, &table->conns) {
+		struct rnl_conn *conn = container_of(link, struct rnl_conn, all);
+
+		if (conn->listener->is_outgoing == is_outgoing)
+			conn_stop(conn);
+	}
+}
+
+bool table_is_ending(const struct conn_table *table)
+{
+	return table->is_stopping ||
+	       (table->is_draining && table->n_conns == table->n_outgoing);
+}
+
+/* Outgoing connections go when nobody is left who may wait for what comes over them. */
+static void stop_outgoing(struct conn_table *table)
+{
+	if (table_is_ending(table) && table->n_conns == table->n_outgoing)
+		stop_each(table, true);
+}
+
 void table_drain(struct conn_table *table, uint32_t spread_ms)
 {
 	table->is_draining = true;
@@ -241,14 +266,21 @@ void table_drain(struct conn_table *table, uint32_t spread_ms)
 	table->drain_spread_ms = spread_ms;
 	/* Their deadlines are reckoned anew in their turns. */
 	table_schedule_all(table);
+	stop_outgoing(table);
 }
 
 void table_stop(struct conn_table *table)
 {
-	struct link *link;
+	table->is_stopping = true;
+	stop_each(table, false);
+	stop_outgoing(table);
+}
 
-	list_foreach(link, &table->conns)
-		conn_stop(container_of(link, struct rnl_conn, all));
+void table_conn_gone(struct conn_table *table)
+{
+	stop_outgoing(table);
+	if (table->n_conns == 0 && table->on_empty != NULL)
+		table->on_empty(table->on_empty_arg);
 }
 
 void table_abort(struct conn_table *table, enum close_reason reason)

@@ -26,6 +26,7 @@
 #include "io/poller.h"
 #include "io/sendq.h"
 
+struct connectors;
 struct rnl_conn;
 
 struct conn_table {
@@ -44,8 +45,11 @@ struct conn_table {
 	struct rnl_conn *current; /* whose hook or handler runs; it is settled right after */
 	struct link conns;        /* all, by rnl_conn.all */
 	size_t n_conns;
-	struct hash by_id;  /* those that modules may know */
-	struct link agenda; /* by rnl_conn.turn */
+	size_t n_outgoing; /* of these, those of connect sections */
+	bool is_stopping;
+	struct connectors *connectors; /* of connect sections; borrowed, NULL: none */
+	struct hash by_id;             /* those that modules may know */
+	struct link agenda;            /* by rnl_conn.turn */
 	struct wheel wheel;
 	struct chunk_pool pool;
 	bool is_pool_short; /* the pool refused a send and has not fallen to half since */
@@ -112,12 +116,19 @@ void table_schedule_all(struct conn_table *table);
 
 /*
  * Let each connection go at a moment of its own within spread_ms: serve what has come until
- * then, and close with its queue flushed. Called again, it sets new moments.
+ * then, and close with its queue flushed. Called again, it sets new moments. Outgoing ones go
+ * when no other is left, for those may wait for what comes over them.
  */
 void table_drain(struct conn_table *table, uint32_t spread_ms);
 
-/* Serve what has come so far, then let each connection close with its queue flushed. */
+/* Serve what has come so far, then let each connection close in the same way. */
 void table_stop(struct conn_table *table);
+
+/* Connections are not to be made any more. */
+bool table_is_ending(const struct conn_table *table);
+
+/* A connection was destroyed: see whether that was what others waited for. */
+void table_conn_gone(struct conn_table *table);
 
 /* Close all connections now, in the loop's next turn, for a reason. */
 void table_abort(struct conn_table *table, enum close_reason reason);

@@ -10,30 +10,17 @@
 /* The kernel cuts this to net.core.somaxconn. */
 #define BACKLOG 65535
 
-static bool set_option(int fd, int level, int name, uint32_t value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
-}
-
-/* For these 0 means the kernel's own limit to the kernel, too; a buffer's size stays as it is. */
 enum status listen_adjust(int fd, const struct socket_options *options)
 {
-	if (set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, options->notsent_lowat) &&
-	    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, options->user_timeout_ms) &&
-	    (options->send_buffer == 0 ||
-		set_option(fd, SOL_SOCKET, SO_SNDBUF, options->send_buffer)) &&
-	    (options->receive_buffer == 0 ||
-		set_option(fd, SOL_SOCKET, SO_RCVBUF, options->receive_buffer)))
-		return STATUS_OK;
-	return STATUS_ERRNO;
+	return socket_options_set(fd, options) ? STATUS_OK : STATUS_ERRNO;
 }
 
 static bool set_options(int fd, sa_family_t family, const struct socket_options *options)
 {
 	/* Accepted sockets inherit TCP_NODELAY: what is flushed leaves at once. */
-	return set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
-	       set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
-	       (family != AF_INET6 || set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1)) &&
+	return socket_option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
+	       socket_option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
+	       (family != AF_INET6 || socket_option_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1)) &&
 	       listen_adjust(fd, options) == STATUS_OK;
 }
 
@@ -47,7 +34,7 @@ static int open_bound(const struct sockaddr_storage *addr, socklen_t len,
 	if (fd < 0)
 		return -1;
 	if (set_options(fd, addr->ss_family, options) &&
-	    (!is_sharing || set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) &&
+	    (!is_sharing || socket_option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1)) &&
 	    bind(fd, (const struct sockaddr *)addr, len) == 0)
 		return fd;
 	saved_errno = errno;
@@ -64,7 +51,8 @@ enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
 
 	if (fd < 0)
 		return STATUS_ERRNO;
-	if (listen_start(fd) == STATUS_OK && set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1) &&
+	if (listen_start(fd) == STATUS_OK &&
+	    socket_option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1) &&
 	    getsockname(fd, (struct sockaddr *)addr, &actual_len) == 0) {
 		*result = fd;
 		return STATUS_OK;
@@ -77,9 +65,9 @@ enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
 
 enum status listen_take_over(int fd, const struct socket_options *options)
 {
-	if (set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
+	if (socket_option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
 	    listen_adjust(fd, options) == STATUS_OK && listen_start(fd) == STATUS_OK &&
-	    set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1))
+	    socket_option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1))
 		return STATUS_OK;
 	return STATUS_ERRNO;
 }

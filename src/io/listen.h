@@ -6,18 +6,10 @@
 #define RUNNEL_IO_LISTEN_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/status.h"
-
-/* What accepted sockets inherit from the listening one; 0: what the kernel does by itself. */
-struct socket_options {
-	uint32_t notsent_lowat;   /* bytes: TCP_NOTSENT_LOWAT, see tcp(7) */
-	uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT */
-	uint32_t send_buffer;     /* bytes: SO_SNDBUF, see socket(7) */
-	uint32_t receive_buffer;  /* bytes: SO_RCVBUF */
-};
+#include "io/options.h"
 
 /*
  * Open the first socket of a group: it listens. *fd, non-blocking and

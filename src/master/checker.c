@@ -88,16 +88,22 @@ static void check_free(struct check *check)
 	modules_destroy(&check->modules);
 }
 
+static void print_routes_of(const struct listener *list, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "#\n# %s %s\n", listener_kind(&list[i]), list[i].name);
+		router_print(list[i].router, "#     ", out);
+	}
+}
+
 /* As comments, for the text is a conf. */
 static void print_routes(const struct listeners *listeners, FILE *out)
 {
 	fputs("\n# Routes: message ids, and the modules that see them, in the order of their "
 	      "turn.\n",
 	    out);
-	for (size_t i = 0; i < listeners->n; i++) {
-		fprintf(out, "#\n# listen %s\n", listeners->list[i].name);
-		router_print(listeners->list[i].router, "#     ", out);
-	}
+	print_routes_of(listeners->list, listeners->n, out);
+	print_routes_of(listeners->upstreams, listeners->n_upstreams, out);
 }
 
 /* In the child. */

@@ -280,26 +280,27 @@ static const struct framing *make_own(
 	return NULL;
 }
 
-static enum status refuse_unknown(
-    const struct listen_settings *settings, const struct modules *modules, struct reason *why)
+static enum status refuse_unknown(const char *kind, const struct listen_settings *settings,
+    const struct modules *modules, struct reason *why)
 {
 	/* A module that has it and that the listener lacks is what is missing most likely. */
 	for (size_t i = 0; i < modules->n; i++) {
 		if (find_in(modules->list[i], settings->framing) != NULL)
 			return reason_set(why,
-			    "%s: listen '%s': framing: '%s' is of module '%s', which is not "
-			    "among the listener's modules",
-			    settings->framing_place, settings->name, settings->framing,
+			    "%s: %s '%s': framing: '%s' is of module '%s', which is not "
+			    "among the section's modules",
+			    settings->framing_place, kind, settings->name, settings->framing,
 			    modules->list[i]->name);
 	}
 	return reason_set(why,
-	    "%s: listen '%s': framing: '%s' is refused; give tlv, ltv, htlv-crc, length-field, "
-	    "line, or the name of a framing that a module of the listener supplies",
-	    settings->framing_place, settings->name, settings->framing);
+	    "%s: %s '%s': framing: '%s' is refused; give tlv, ltv, htlv-crc, length-field, "
+	    "line, or the name of a framing that a module of the section supplies",
+	    settings->framing_place, kind, settings->name, settings->framing);
 }
 
-enum status framing_find(const struct listen_settings *settings, const struct modules *modules,
-    union framing_room *room, const struct framing **framing, struct reason *why)
+enum status framing_find(const char *kind, const struct listen_settings *settings,
+    const struct modules *modules, union framing_room *room, const struct framing **framing,
+    struct reason *why)
 {
 	const struct module_framing *found = NULL;
 
@@ -312,15 +313,15 @@ enum status framing_find(const struct listen_settings *settings, const struct mo
 
 		if (one != NULL && found != NULL)
 			return reason_set(why,
-			    "%s: listen '%s': framing: module '%s' and module '%s' both supply "
-			    "'%s'; remove one of them from the listener",
-			    settings->framing_place, settings->name, found->module, one->module,
-			    settings->framing);
+			    "%s: %s '%s': framing: module '%s' and module '%s' both supply "
+			    "'%s'; remove one of them from the section",
+			    settings->framing_place, kind, settings->name, found->module,
+			    one->module, settings->framing);
 		if (one != NULL)
 			found = one;
 	}
 	if (found == NULL)
-		return refuse_unknown(settings, modules, why);
+		return refuse_unknown(kind, settings, modules, why);
 	*framing = &found->framing;
 	return STATUS_OK;
 }

@@ -25,11 +25,12 @@ union framing_room {
 };
 
 /*
- * The framing that a listener's settings name, made in *room where it has parameters. Modules
+ * The framing that the settings of a section of that kind, "listen" or "connect", name, made in *room where it has parameters. Modules
  * must be configured. STATUS_INVALID: there is none, or two; *why says so, with the place.
  */
-enum status framing_find(const struct listen_settings *settings, const struct modules *modules,
-    union framing_room *room, const struct framing **framing, struct reason *why) MUST_CHECK;
+enum status framing_find(const char *kind, const struct listen_settings *settings,
+    const struct modules *modules, union framing_room *room, const struct framing **framing,
+    struct reason *why) MUST_CHECK;
 
 /* See rnl_add_framing(). */
 enum rnl_status module_framing_add(struct module *module, const struct rnl_framing *api);

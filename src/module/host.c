@@ -14,6 +14,7 @@
 #include "conn/callbacks.h"
 #include "conn/conn.h"
 #include "conn/names.h"
+#include "conn/connect.h"
 #include "conn/shared.h"
 #include "conn/timers.h"
 #include "module/framings.h"
@@ -91,6 +92,30 @@ static void host_shared_free(struct rnl_shared *shared)
 	shared_free(shared);
 }
 
+static void host_hold(struct rnl_conn *conn)
+{
+	ON_LOOP();
+	conn_hold(conn);
+}
+
+static void host_release(struct rnl_conn *conn)
+{
+	ON_LOOP();
+	conn_release(conn);
+}
+
+static void host_pause(struct rnl_conn *conn)
+{
+	ON_LOOP();
+	conn_rest(conn);
+}
+
+static void host_resume(struct rnl_conn *conn)
+{
+	ON_LOOP();
+	conn_resume(conn);
+}
+
 static void host_close(struct rnl_conn *conn)
 {
 	ON_LOOP();
@@ -138,6 +163,12 @@ static const char *host_conn_listener(const struct rnl_conn *conn)
 {
 	ON_LOOP();
 	return conn->listener->name;
+}
+
+static int host_conn_is_upstream(const struct rnl_conn *conn)
+{
+	ON_LOOP();
+	return conn->listener->is_outgoing;
 }
 
 static void *host_data(struct rnl_self *self, const struct rnl_conn *conn)
@@ -243,12 +274,11 @@ static const char *host_option_string(struct rnl_setup *setup, const char *name)
 	return value->string;
 }
 
-static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_route *route)
+static enum rnl_status append_route(
+    const struct module *module, struct routes *routes, const struct rnl_route *route)
 {
-	struct module *module = setup->module;
-	struct rnl_route *routes;
+	struct rnl_route *list;
 
-	ON_LOOP();
 	if (route->first > route->last || route->handler == NULL) {
 		log_error("module '%s': route %" PRIu32 "-%" PRIu32 ": %s", module->self.name,
 		    route->first, route->last,
@@ -256,12 +286,25 @@ static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_
 					   : "the first id is greater than the last");
 		return RNL_EINVAL;
 	}
-	routes = reallocarray(module->routes, module->n_routes + 1, sizeof(*routes));
-	if (routes == NULL)
+	list = reallocarray(routes->list, routes->n + 1, sizeof(*list));
+	if (list == NULL)
 		return RNL_ENOMEM;
-	module->routes = routes;
-	module->routes[module->n_routes++] = *route;
+	routes->list = list;
+	routes->list[routes->n++] = *route;
 	return RNL_OK;
+}
+
+static enum rnl_status host_add_route(struct rnl_setup *setup, const struct rnl_route *route)
+{
+	ON_LOOP();
+	return append_route(setup->module, &setup->module->routes, route);
+}
+
+static enum rnl_status host_add_upstream_route(
+    struct rnl_setup *setup, const struct rnl_route *route)
+{
+	ON_LOOP();
+	return append_route(setup->module, &setup->module->upstream_routes, route);
 }
 
 static enum rnl_status host_add_framing(
@@ -347,7 +390,7 @@ static void visit_own(struct rnl_conn *conn, void *arg)
 {
 	const struct visit *visit = arg;
 
-	if (has_module(conn->listener, visit->module))
+	if (!conn->listener->is_outgoing && has_module(conn->listener, visit->module))
 		visit->visit(conn, visit->arg);
 }
 
@@ -376,6 +419,45 @@ static size_t host_count(struct rnl_self *self)
 	ON_LOOP();
 	host_each(self, count_one, &n);
 	return n;
+}
+
+static bool has_name(const struct listen_settings *settings, const char *module)
+{
+	for (size_t i = 0; i < settings->n_modules; i++) {
+		if (strcmp(settings->modules[i], module) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int host_upstream_find(struct rnl_setup *setup, const char *name, size_t *n_addresses)
+{
+	ON_LOOP();
+	for (size_t i = 0; i < setup->all->n_upstreams; i++) {
+		const struct listen_settings *common = &setup->all->upstreams[i].common;
+
+		if (strcmp(common->name, name) != 0 || !has_name(common, setup->module->name))
+			continue;
+		*n_addresses = common->n_addresses;
+		return (int)i;
+	}
+	return -1;
+}
+
+static struct rnl_conn *host_upstream_get(int upstream, size_t i)
+{
+	ON_LOOP();
+	if (host.table == NULL || host.table->connectors == NULL)
+		return NULL;
+	return connectors_get(host.table->connectors, (size_t)upstream, i);
+}
+
+static struct rnl_conn *host_upstream_next(int upstream)
+{
+	ON_LOOP();
+	if (host.table == NULL || host.table->connectors == NULL)
+		return NULL;
+	return connectors_next(host.table->connectors, (size_t)upstream);
 }
 
 static struct ev_loop *host_loop(void)
@@ -408,6 +490,10 @@ const struct rnl_host host_table = {
 	.shared_new = host_shared_new,
 	.send_shared = host_send_shared,
 	.shared_free = host_shared_free,
+	.hold = host_hold,
+	.release = host_release,
+	.pause = host_pause,
+	.resume = host_resume,
 	.close = host_close,
 	.abort = host_abort,
 	.conn_id = host_conn_id,
@@ -419,6 +505,7 @@ const struct rnl_host host_table = {
 	.conn_listener = host_conn_listener,
 	.conn_age_ms = conn_age_ms,
 	.conn_idle_ms = conn_idle_ms,
+	.conn_is_upstream = host_conn_is_upstream,
 	.data = host_data,
 	.set_data = host_set_data,
 	.add_on_close = host_add_on_close,
@@ -433,6 +520,10 @@ const struct rnl_host host_table = {
 	.option_string = host_option_string,
 	.add_route = host_add_route,
 	.add_framing = host_add_framing,
+	.add_upstream_route = host_add_upstream_route,
+	.upstream_find = host_upstream_find,
+	.upstream_get = host_upstream_get,
+	.upstream_next = host_upstream_next,
 	.refuse = host_refuse,
 	.malformed = host_malformed,
 	.log = host_log,

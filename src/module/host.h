@@ -15,6 +15,7 @@
 struct rnl_setup {
 	struct module *module;
 	const struct module_settings *settings;
+	const struct settings *all;
 	struct reason *why; /* what the module refused */
 	bool is_refused;
 };

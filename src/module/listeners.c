@@ -37,13 +37,16 @@ static enum status add_default(struct listener *listener, const struct module *m
 static enum status add_module(
     struct listener *listener, const struct module *module, struct reason *why)
 {
+	const struct routes *routes =
+	    listener->is_outgoing ? &module->upstream_routes : &module->routes;
+
 	listener->modules[listener->n_modules++] = (struct listener_module){
 		.api = &module->api,
 		.name = module->name,
 		.index = (unsigned int)module->self.index,
 	};
-	for (size_t i = 0; i < module->n_routes; i++) {
-		const struct rnl_route *route = &module->routes[i];
+	for (size_t i = 0; i < routes->n; i++) {
+		const struct rnl_route *route = &routes->list[i];
 		enum status status = route->stage == RNL_DEFAULT
 					 ? add_default(listener, module, route, why)
 					 : add_route(listener, module, route, why);
@@ -79,11 +82,11 @@ static enum status check_room(const struct listener *listener, struct reason *wh
 	if (needed <= settings->send_queue_bytes)
 		return STATUS_OK;
 	return reason_set(why,
-	    "%s: listen '%s': send-queue-bytes: %" PRIu32
+	    "%s: %s '%s': send-queue-bytes: %" PRIu32
 	    " hold no message of max-message bytes in "
 	    "framing %s; give at least %zu",
-	    settings->framing_place, settings->name, settings->send_queue_bytes,
-	    settings->framing, needed);
+	    settings->framing_place, listener_kind(listener), settings->name,
+	    settings->send_queue_bytes, settings->framing, needed);
 }
 
 /* The largest reply of max-message bytes or less. */
@@ -114,13 +117,36 @@ static enum status listener_make(struct listener *listener,
 	listener->max_connections = settings->max_connections;
 	status = make_router(listener, modules, &detail);
 	if (status == STATUS_INVALID)
-		reason_set(why, "listen '%s': %s", settings->name, detail.text);
+		reason_set(
+		    why, "%s '%s': %s", listener_kind(listener), settings->name, detail.text);
 	if (status == STATUS_OK)
-		status = framing_find(settings, modules, framing, &listener->framing, why);
+		status = framing_find(listener_kind(listener), settings, modules, framing,
+		    &listener->framing, why);
 	if (status != STATUS_OK)
 		return status;
 	listener->reply_room = reply_room(listener);
 	return check_room(listener, why);
+}
+
+static enum status make_upstreams(struct listeners *listeners, const struct settings *settings,
+    const struct modules *modules, struct reason *why)
+{
+	enum status status = STATUS_OK;
+
+	if (settings->n_upstreams == 0)
+		return STATUS_OK;
+	listeners->upstreams = calloc(settings->n_upstreams, sizeof(*listeners->upstreams));
+	listeners->upstream_framings =
+	    calloc(settings->n_upstreams, sizeof(*listeners->upstream_framings));
+	if (listeners->upstreams == NULL || listeners->upstream_framings == NULL)
+		return STATUS_NOMEM;
+	for (size_t i = 0; i < settings->n_upstreams && status == STATUS_OK; i++) {
+		listeners->n_upstreams++;
+		listeners->upstreams[i].is_outgoing = true;
+		status = listener_make(&listeners->upstreams[i], &settings->upstreams[i].common,
+		    modules, &listeners->upstream_framings[i], why);
+	}
+	return status;
 }
 
 enum status listeners_new(const struct settings *settings, const struct modules *modules,
@@ -141,22 +167,31 @@ enum status listeners_new(const struct settings *settings, const struct modules 
 		status = listener_make(&listeners->list[i], &settings->listeners[i], modules,
 		    &listeners->framings[i], why);
 	}
+	if (status == STATUS_OK)
+		status = make_upstreams(listeners, settings, modules, why);
 	if (status != STATUS_OK)
 		listeners_destroy(&listeners);
 	*result = listeners;
 	return status;
 }
 
+static void free_list(struct listener *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		router_destroy(&list[i].router);
+		free(list[i].modules);
+	}
+	free(list);
+}
+
 void listeners_destroy(struct listeners **listeners)
 {
 	if (*listeners == NULL)
 		return;
-	for (size_t i = 0; i < (*listeners)->n; i++) {
-		router_destroy(&(*listeners)->list[i].router);
-		free((*listeners)->list[i].modules);
-	}
+	free_list((*listeners)->list, (*listeners)->n);
 	free((*listeners)->framings);
-	free((*listeners)->list);
+	free_list((*listeners)->upstreams, (*listeners)->n_upstreams);
+	free((*listeners)->upstream_framings);
 	free(*listeners);
 	*listeners = NULL;
 }

@@ -1,5 +1,6 @@
 /*
- * Listeners made of settings and modules: framing, router, hooks, limits.
+ * Listeners made of settings and modules: framing, router, hooks, limits. Upstreams
+ * are made in the same way.
  */
 #ifndef RUNNEL_MODULE_LISTENERS_H
 #define RUNNEL_MODULE_LISTENERS_H
@@ -16,12 +17,15 @@ struct listeners {
 	struct listener *list; /* as settings->listeners; owned, with their routers and hooks */
 	union framing_room *framings; /* of each, where it has parameters; owned */
 	size_t n;
+	struct listener *upstreams; /* as settings->upstreams; owned likewise, as are: */
+	union framing_room *upstream_framings;
+	size_t n_upstreams;
 };
 
 /*
  * Modules must be configured; they and the settings are borrowed.
  * STATUS_INVALID: routes of two modules overlap, or there is no such framing; *why names the
- * listener too.
+ * section too.
  */
 enum status listeners_new(const struct settings *settings, const struct modules *modules,
     struct listeners **listeners, struct reason *why) MUST_CHECK;

@@ -75,7 +75,8 @@ static void module_free(struct module *module)
 {
 	hash_destroy(&module->lanes);
 	free(module->name);
-	free(module->routes);
+	free(module->routes.list);
+	free(module->upstream_routes.list);
 	module_framings_free(module);
 	free(module);
 }
@@ -144,6 +145,7 @@ static enum status configure(
 	struct rnl_setup setup = {
 		.module = module,
 		.settings = settings_module(settings, module->name),
+		.all = settings,
 		.why = &refusal,
 	};
 	enum status status = add_static_routes(&setup);

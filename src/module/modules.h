@@ -24,13 +24,18 @@ struct rnl_self {
 	struct log_cap malformed, bad_keys;
 };
 
+struct routes {
+	struct rnl_route *list; /* owned */
+	size_t n;
+};
+
 struct module {
 	struct rnl_self self;
-	char *name;               /* owned, like all below */
-	void *handle;             /* of dlopen; never closed: hooks and constants live in it */
-	struct rnl_module api;    /* a copy, zero where the module's ABI is older than ours */
-	struct rnl_route *routes; /* of its table and of its configure hook */
-	size_t n_routes;
+	char *name;            /* owned, like all below */
+	void *handle;          /* of dlopen; never closed: hooks and constants live in it */
+	struct rnl_module api; /* a copy, zero where the module's ABI is older than ours */
+	struct routes routes;  /* of its table and of its configure hook */
+	struct routes upstream_routes;
 	struct hash lanes;               /* of its jobs, by key */
 	struct module_framing *framings; /* of its configure hook */
 };

@@ -31,13 +31,18 @@ static enum status raise_limit(uint64_t *limit, struct reason *why)
 	return STATUS_OK;
 }
 
-/* All slots' sockets: every worker inherits them. */
+/* A connection to an upstream may still linger when the next one is made. */
+#define UPSTREAM_DESCRIPTORS 2
+
+/* All slots' sockets: every worker inherits them. And what it connects to upstreams. */
 static uint64_t other_descriptors(const struct settings *settings)
 {
 	uint64_t n = OTHER_DESCRIPTORS;
 
 	for (size_t i = 0; i < settings->n_listeners; i++)
 		n += (uint64_t)settings->listeners[i].n_addresses * settings->workers;
+	for (size_t i = 0; i < settings->n_upstreams; i++)
+		n += (uint64_t)settings->upstreams[i].common.n_addresses * UPSTREAM_DESCRIPTORS;
 	return n;
 }
 

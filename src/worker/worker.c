@@ -14,6 +14,7 @@
 #include "base/panic.h"
 #include "base/streams.h"
 #include "conn/accept.h"
+#include "conn/connect.h"
 #include "conn/conn.h"
 #include "module/host.h"
 #include "module/listeners.h"
@@ -44,6 +45,7 @@ struct worker {
 	struct listeners *listeners;
 	struct ev_loop *loop;
 	struct conn_table *table;
+	struct connectors *connectors;
 	struct acceptors *acceptors; /* NULL: it accepts no more */
 	bool is_serving;             /* it was told to accept */
 	bool has_left;               /* the listening sockets are closed here */
@@ -131,6 +133,10 @@ static void make_loop(struct worker *worker)
 	status = table_new(worker->loop, worker->plan->pages, worker->plan->n_slots,
 	    worker->plan->slot, worker->plan->seat, worker->settings->worker_send_memory,
 	    worker->settings->slow_handler_ms, worker->modules->n, &worker->table);
+	if (status == STATUS_OK)
+		status = connectors_new(worker->table, worker->listeners->upstreams,
+		    worker->settings->upstreams, worker->settings->n_upstreams,
+		    &worker->connectors);
 	if (status != STATUS_OK)
 		give_up_for(status);
 	modules_attach(worker->modules, worker->table);
@@ -480,6 +486,7 @@ static void finish(struct worker *worker)
 	modules_stop(worker->modules);
 	work_close();
 	host_attach(NULL, NULL);
+	connectors_destroy(&worker->connectors);
 	table_destroy(&worker->table);
 	listeners_destroy(&worker->listeners);
 	modules_destroy(&worker->modules);
@@ -501,6 +508,7 @@ void worker_run(const struct worker_plan *plan)
 	make_loop(&worker);
 	watch_control(&worker);
 	start_modules(&worker);
+	connectors_start(worker.connectors);
 	prepare_accepting(&worker);
 	prctl(PR_SET_PDEATHSIG, 0);
 	if (!channel_send(plan->channel, CHANNEL_READY, 0))

@@ -75,7 +75,7 @@ static const struct framing *make(struct module *module)
 
 	module->name = name;
 	CHECK(module_framing_add(module, &api) == RNL_OK);
-	CHECK(framing_find(&settings, &modules, &room, &framing, &why) == STATUS_OK);
+	CHECK(framing_find("listen", &settings, &modules, &room, &framing, &why) == STATUS_OK);
 	return framing;
 }
 

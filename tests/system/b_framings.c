@@ -619,12 +619,12 @@ static const struct {
 } bad_confs[] = {
 	{ FRAMER "\n" MAIN("framing = morse"),
 	    { ":6: listen 'main': framing: 'morse' is refused", "length-field, line",
-		"a module of the listener" } },
+		"a module of the section" } },
 	{ FRAMER
 	    "module echo { }\nlisten main { address = \"127.0.0.1:0\"\nmodules = { echo }\n"
 	    "framing = stx }\n",
 	    { ":8: listen 'main': framing: 'stx' is of module 'framer'",
-		"not among the listener's modules" } },
+		"not among the section's modules" } },
 	{ FRAMER MAIN(
 	      "framing = length-field send-queue-bytes = 4160 length-field { strip = 100 "
 	      "}"),

@@ -20,9 +20,10 @@ START_TEST(a_counter_grows)
 }
 END_TEST
 
-START_TEST(open_is_accepted_less_all_that_ended)
+/* Whether they were accepted or made. */
+START_TEST(open_is_begun_less_all_that_ended)
 {
-	struct counters counters = { .accepted = 100 };
+	struct counters counters = { .accepted = 90, .connected = 10 };
 
 	for (int i = 0; i < N_CLOSE_REASONS; i++)
 		counters.closed[i] = (uint64_t)i + 1;
@@ -64,7 +65,7 @@ TCase *counters_tests(void)
 	TCase *tests = tcase_create("counters");
 
 	tcase_add_test(tests, a_counter_grows);
-	tcase_add_test(tests, open_is_accepted_less_all_that_ended);
+	tcase_add_test(tests, open_is_begun_less_all_that_ended);
 	tcase_add_test(tests, each_reason_has_a_text);
 	tcase_add_test(tests, the_text_names_every_counter);
 	return tests;

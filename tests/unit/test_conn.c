@@ -17,6 +17,7 @@ int main(void)
 	suite_add_tcase(suite, overflow_tests());
 	suite_add_tcase(suite, shortage_tests());
 	suite_add_tcase(suite, closing_tests());
+	suite_add_tcase(suite, holding_tests());
 	suite_add_tcase(suite, hooks_tests());
 	suite_add_tcase(suite, receiving_tests());
 	suite_add_tcase(suite, framings_tests());
@@ -26,6 +27,7 @@ int main(void)
 	suite_add_tcase(suite, extras_tests());
 	suite_add_tcase(suite, timers_tests());
 	suite_add_tcase(suite, accepting_tests());
+	suite_add_tcase(suite, connecting_tests());
 	suite_add_tcase(suite, mixture_tests());
 	suite_add_tcase(suite, moving_tests());
 	runner = srunner_create(suite);

@@ -11,6 +11,7 @@ TCase *sending_tests(void);
 TCase *overflow_tests(void);
 TCase *shortage_tests(void);
 TCase *closing_tests(void);
+TCase *holding_tests(void);
 TCase *hooks_tests(void);
 TCase *receiving_tests(void);
 TCase *framings_tests(void);
@@ -20,6 +21,7 @@ TCase *names_tests(void);
 TCase *extras_tests(void);
 TCase *timers_tests(void);
 TCase *accepting_tests(void);
+TCase *connecting_tests(void);
 TCase *mixture_tests(void);
 TCase *moving_tests(void);
 

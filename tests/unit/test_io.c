@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/connect.h"
 #include "io/endpoint.h"
 #include "io/input.h"
 #include "io/listen.h"
@@ -635,6 +637,66 @@ START_TEST(options_of_a_listening_socket_can_be_changed)
 }
 END_TEST
 
+/* Wait until the outcome of a connect is known. */
+static int await_outcome(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+
+	ck_assert_int_eq(poll(&poll_fd, 1, 20000), 1);
+	return connect_outcome(fd);
+}
+
+static int option_of(int fd, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int value;
+
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &len), 0);
+	return value;
+}
+
+START_TEST(a_connect_tells_its_outcome)
+{
+	const struct socket_options options = { .notsent_lowat = 65536, .keepalive_ms = 9001 };
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(struct sockaddr_in);
+	int server = socket(AF_INET, SOCK_STREAM, 0), fd;
+
+	loopback(&addr, 0);
+	ck_assert_int_eq(bind(server, (struct sockaddr *)&addr, len), 0);
+	ck_assert_int_eq(getsockname(server, (struct sockaddr *)&addr, &len), 0);
+	ck_assert_int_eq(connect_begin(&addr, len, &options, &fd), STATUS_OK);
+	ck_assert_int_eq(await_outcome(fd), ECONNREFUSED);
+	close(fd);
+	ck_assert_int_eq(listen(server, 1), 0);
+	ck_assert_int_eq(connect_begin(&addr, len, &options, &fd), STATUS_OK);
+	ck_assert_int_eq(await_outcome(fd), 0);
+	ck_assert_int_ne(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 0);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT), 65536);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 10);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 3);
+	ck_assert_int_ne(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 0);
+	close(fd);
+	close(server);
+}
+END_TEST
+
+/* Bound to its own target, as the kernel may have it by chance. */
+START_TEST(a_connect_to_itself_is_refused)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(struct sockaddr_in);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	loopback(&addr, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, len), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, len), 0);
+	ck_assert_int_eq(connect_outcome(fd), ECONNREFUSED);
+	close(fd);
+}
+END_TEST
+
 START_TEST(an_endpoint_is_written_as_in_the_conf)
 {
 	struct sockaddr_storage addr;
@@ -680,6 +742,8 @@ int main(void)
 	tcase_add_test(listening, a_group_is_one_address_that_nobody_else_can_share);
 	tcase_add_test(listening, a_socket_that_joined_gets_connections_when_it_is_started);
 	tcase_add_test(listening, options_of_a_listening_socket_can_be_changed);
+	tcase_add_test(listening, a_connect_tells_its_outcome);
+	tcase_add_test(listening, a_connect_to_itself_is_refused);
 	tcase_add_test(listening, an_endpoint_is_written_as_in_the_conf);
 	suite_add_tcase(suite, sendq);
 	suite_add_tcase(suite, input);

@@ -250,8 +250,8 @@ struct rnl_module {
 	int (*start)(void);
 
 	/*
-	 * A connection was accepted on a listener that has this module. It may be sent to, or
-	 * closed.
+	 * A connection was accepted on a listener that has this module, or made to an upstream
+	 * that has it. It may be sent to, or closed.
 	 */
 	void (*open)(struct rnl_conn *conn);
 
@@ -338,6 +338,10 @@ struct rnl_host {
 	struct rnl_shared *(*shared_new)(uint32_t id, const void *payload, size_t len);
 	enum rnl_status (*send_shared)(struct rnl_conn *conn, struct rnl_shared *shared);
 	void (*shared_free)(struct rnl_shared *shared);
+	void (*hold)(struct rnl_conn *conn);
+	void (*release)(struct rnl_conn *conn);
+	void (*pause)(struct rnl_conn *conn);
+	void (*resume)(struct rnl_conn *conn);
 	void (*close)(struct rnl_conn *conn);
 	void (*abort)(struct rnl_conn *conn);
 	uint64_t (*conn_id)(const struct rnl_conn *conn);
@@ -349,6 +353,7 @@ struct rnl_host {
 	const char *(*conn_listener)(const struct rnl_conn *conn);
 	uint64_t (*conn_age_ms)(const struct rnl_conn *conn);
 	uint32_t (*conn_idle_ms)(const struct rnl_conn *conn);
+	int (*conn_is_upstream)(const struct rnl_conn *conn);
 	void *(*data)(struct rnl_self *self, const struct rnl_conn *conn);
 	void (*set_data)(struct rnl_self *self, struct rnl_conn *conn, void *data);
 	enum rnl_status (*add_on_close)(struct rnl_self *self, struct rnl_conn *conn,
@@ -369,6 +374,11 @@ struct rnl_host {
 	enum rnl_status (*add_route)(struct rnl_setup *setup, const struct rnl_route *route);
 	enum rnl_status (*add_framing)(
 	    struct rnl_setup *setup, const struct rnl_framing *framing);
+	enum rnl_status (*add_upstream_route)(
+	    struct rnl_setup *setup, const struct rnl_route *route);
+	int (*upstream_find)(struct rnl_setup *setup, const char *name, size_t *n_addresses);
+	struct rnl_conn *(*upstream_get)(int upstream, size_t i);
+	struct rnl_conn *(*upstream_next)(int upstream);
 	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
 	void (*malformed)(struct rnl_self *self, struct rnl_conn *conn,
 	    const struct rnl_msg *msg, const char *why);
@@ -478,8 +488,8 @@ static inline void rnl_shared_free(struct rnl_shared *shared)
 }
 
 /*
- * Visit each connection of this worker whose listener has this module, closing ones too. The
- * visitor may send, close and abort.
+ * Visit each connection of this worker whose listener has this module, closing ones too, but
+ * none to an upstream. The visitor may send, close and abort.
  */
 static inline void rnl_each(rnl_visit_f *visit, void *arg)
 {
@@ -490,6 +500,38 @@ static inline void rnl_each(rnl_visit_f *visit, void *arg)
 static inline size_t rnl_count(void)
 {
 	return rnl_link.host->count(rnl_link.self);
+}
+
+/*
+ * A reply to conn is owed that will come later, from elsewhere: until rnl_release() was called
+ * as often, conn is not closed because its peer has ended its side or because the worker ends,
+ * and does not move. Everything else may close it: keep the id meanwhile, and find it again by
+ * rnl_conn_find().
+ */
+static inline void rnl_hold(struct rnl_conn *conn)
+{
+	rnl_link.host->hold(conn);
+}
+
+/* To release what was not held ends the worker: it is a bug. */
+static inline void rnl_release(struct rnl_conn *conn)
+{
+	rnl_link.host->release(conn);
+}
+
+/*
+ * Handle no more messages of conn after the present one, until rnl_resume(). They wait, at last
+ * with the peer. A second call has no effect.
+ */
+static inline void rnl_pause(struct rnl_conn *conn)
+{
+	rnl_link.host->pause(conn);
+}
+
+/* Without effect on a connection that is not paused by a module. */
+static inline void rnl_resume(struct rnl_conn *conn)
+{
+	rnl_link.host->resume(conn);
 }
 
 /*
@@ -544,10 +586,16 @@ static inline uint32_t rnl_conn_idle_ms(const struct rnl_conn *conn)
 	return rnl_link.host->conn_idle_ms(conn);
 }
 
-/* The name of its listen section. */
+/* The name of its listen or connect section. */
 static inline const char *rnl_conn_listener(const struct rnl_conn *conn)
 {
 	return rnl_link.host->conn_listener(conn);
+}
+
+/* 1: the worker has made it, to an upstream; 0: it was accepted. */
+static inline int rnl_conn_is_upstream(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_is_upstream(conn);
 }
 
 /*
@@ -685,6 +733,41 @@ static inline enum rnl_status rnl_add_framing(
     struct rnl_setup *setup, const struct rnl_framing *framing)
 {
 	return rnl_link.host->add_framing(setup, framing);
+}
+
+/*
+ * The same for messages that come from upstreams that have this module. Those that
+ * rnl_add_route() and the module's table tell come from clients only.
+ */
+static inline enum rnl_status rnl_add_upstream_route(
+    struct rnl_setup *setup, const struct rnl_route *route)
+{
+	return rnl_link.host->add_upstream_route(setup, route);
+}
+
+/*
+ * The upstream of that name, for the two functions below, and how many addresses it has. -1:
+ * there is no such connect section, or it does not list this module.
+ */
+static inline int rnl_upstream_find(
+    struct rnl_setup *setup, const char *name, size_t *n_addresses)
+{
+	return rnl_link.host->upstream_find(setup, name, n_addresses);
+}
+
+/*
+ * This worker's connection to address i of an upstream, in the order of the conf, from 0. NULL:
+ * it is not up. An address or upstream that is not there ends the worker: it is a bug.
+ */
+static inline struct rnl_conn *rnl_upstream_get(int upstream, size_t i)
+{
+	return rnl_link.host->upstream_get(upstream, i);
+}
+
+/* In turn, the next connection to one of its addresses that is up. NULL: none is. */
+static inline struct rnl_conn *rnl_upstream_next(int upstream)
+{
+	return rnl_link.host->upstream_next(upstream);
 }
 
 /* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.

@@ -1,0 +1,43 @@
+/*
+ * Connecting out: the upstreams of a worker, one for each connect section. An
+ * upstream has a connector for each address, which keeps one connection there:
+ *
+ *     CONNECTING ---> UP
+ *       ^    | fails   | ends
+ *       |    v         |
+ *       +-- WAITING <--+
+ *
+ * The connection is one like any other. When the worker ends, connectors rest.
+ */
+#ifndef RUNNEL_CONN_CONNECT_H
+#define RUNNEL_CONN_CONNECT_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "conn/listener.h"
+#include "conn/table.h"
+
+struct connectors;
+
+/*
+ * Connectors for n upstreams, each made of a connect section (both borrowed), and at rest.
+ * STATUS_NOMEM. They are found as table->connectors.
+ */
+enum status connectors_new(struct conn_table *table, const struct listener *upstreams,
+    const struct connect_settings *settings, size_t n,
+    struct connectors **connectors) MUST_CHECK;
+
+/* Connect from now on. */
+void connectors_start(struct connectors *connectors);
+
+/* The connection to address i of an upstream; NULL: it is not up. */
+struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upstream, size_t i);
+
+/* In turn, the next connection of an upstream that is up; NULL: none is. */
+struct rnl_conn *connectors_next(struct connectors *connectors, size_t upstream);
+
+/* All connections must be gone. */
+void connectors_destroy(struct connectors **connectors);
+
+#endif
