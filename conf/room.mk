@@ -3,7 +3,7 @@
 runnelconfdir = $(sysconfdir)/$(PACKAGE)
 examplesdir = $(docdir)/examples
 nodist_examples_DATA = conf/installed/runnel.conf
-dist_examples_DATA = conf/minimal.conf
+dist_examples_DATA = conf/minimal.conf conf/relay.conf
 EXTRA_DIST += conf/runnel.conf
 CLEANFILES += conf/installed/runnel.conf
 

@@ -72,7 +72,12 @@ for source in *.c; do
 module $name { path = "$dir/$name.so" }
 listen $name { address = "127.0.0.1:0" modules = { $name } }
 END
+    ! grep -q rnl_upstream_find "$source" || echo "$name" >>upstreams
 done
+# The upstreams that they look for: where nobody listens.
+if [ -e upstreams ]; then
+    echo "connect log { address = \"127.0.0.1:1\" modules = { $(paste -s -d , upstreams) } }" >>all.conf
+fi
 [ $n_modules -gt 0 ] || fail "the page has no module"
 [ $status -eq 0 ] || exit $status
 
@@ -114,6 +119,6 @@ if timeout 20 tail -s 0.1 --pid="$daemon" -f /dev/null; then
 else
     fail "the daemon with all examples does not end"
 fi
-! grep -E ' (error|warn) ' log || fail "the daemon complained"
+! grep -E ' (error|warn) ' log | grep -v ' connect log: 127\.0\.0\.1:1: cannot connect' || fail "the daemon complained"
 [ $status -eq 0 ] || cat log
 exit $status

@@ -106,6 +106,28 @@ START_TEST(max_connections_beyond_the_descriptor_limit_is_refused)
 }
 END_TEST
 
+/* Two descriptors for each address of an upstream: 64 and 1 and 2 x 64 and 100. */
+START_TEST(upstreams_need_descriptors)
+{
+	struct daemon *daemon = daemon_new(1, CONF, "100");
+	char text[8192], *at = text;
+
+	at = stpcpy(at, daemon_read(daemon, daemon->conf));
+	at = stpcpy(at, "connect many { modules = { echo } address = { ");
+	for (int i = 1; i <= 64; i++)
+		at += sprintf(at, "127.0.0.1:%d,", i);
+	strcpy(at, " } }\n");
+	daemon_set_conf(daemon, text);
+	daemon->max_fds = 256;
+	ck_assert_int_eq(daemon_run(daemon, "-t", "-c", daemon->conf, NULL), 1);
+	ck_assert_ptr_nonnull(
+	    strstr(daemon_read(daemon, daemon->err), "needs 293 descriptors"));
+	daemon->max_fds = 293;
+	ck_assert_int_eq(daemon_run(daemon, "-t", "-c", daemon->conf, NULL), 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* auto is what the limit holds: all who are let in are served. */
 START_TEST(automatic_max_connections_fits_the_descriptor_limit)
 {
@@ -251,6 +273,7 @@ int main(void)
 	tcase_add_test(connections, max_connections_forgets_a_dead_workers_connections);
 	run_add_workers(connections, max_connections_beyond_the_descriptor_limit_is_refused);
 	tcase_add_test(connections, automatic_max_connections_fits_the_descriptor_limit);
+	tcase_add_test(descriptors, upstreams_need_descriptors);
 	tcase_add_test(descriptors, exhausted_descriptors_do_not_spin_and_pass);
 	tcase_add_test(descriptors, descriptors_are_given_back);
 	return run_suite(suite);

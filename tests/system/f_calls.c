@@ -495,6 +495,47 @@ START_TEST(modules_and_listeners_are_kept_apart)
 }
 END_TEST
 
+/*
+ * A daemon that is its own upstream. Hooks are called for both ends; rnl_each() visits the end
+ * that was accepted only, and routes for clients do not see what comes from the upstream.
+ */
+START_TEST(connections_to_upstreams_are_no_clients)
+{
+	uint16_t port = client_free_port();
+	struct daemon *daemon = daemon_new(1,
+	    PROBE_SECTION
+	    "module echo { }\n"
+	    "connect self { address = \"127.0.0.1:%u\" modules = { probe, echo } }\n"
+	    "listen main { address = \"127.0.0.1:%u\" modules = { probe } }\n",
+	    port, port);
+	uint32_t id;
+	uint8_t number[4];
+	int fd;
+
+	daemon_start(daemon);
+	fd = client_connect(port);
+	do
+		probe_send(fd, PROBE_COUNT, 0);
+	while (probe_result(fd) < 2);
+	WAIT_FOR(daemon_has_logged(daemon, "connect self: 127.0.0.1:"));
+	probe_send(fd, PROBE_COUNT, 0);
+	ck_assert_uint_eq(probe_result(fd), 2);
+	probe_send(fd, PROBE_SHARED, 2, 3, 4);
+	for (int i = 0; i < 3; i++) {
+		client_receive_tlv(fd, &id, number, sizeof(number));
+		ck_assert_uint_eq(id, PROBE_PUSH);
+	}
+	close(fd);
+	daemon_end(daemon);
+	ck_assert(daemon_has_logged(daemon, "on self, data valid, send -3"));
+	ck_assert(daemon_has_logged(daemon, "opened 3 closed 3 left 0"));
+	daemon_expect_counter(daemon, "accepted", 2);
+	daemon_expect_counter(daemon, "connected", 1);
+	daemon_expect_counter(daemon, "unknown_ids", 3);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("f_calls");
@@ -513,6 +554,7 @@ int main(void)
 	tcase_add_test(calls, chain_runs_before_handle_after);
 	tcase_add_test(calls, malformed_is_counted_and_logged_once_a_second);
 	tcase_add_test(calls, modules_and_listeners_are_kept_apart);
+	tcase_add_test(calls, connections_to_upstreams_are_no_clients);
 	tcase_add_loop_test(closing, open_hook_may_send_and_close_and_abort, 0, 3);
 	tcase_add_test(closing, close_verdict_flushes_and_ends);
 	tcase_add_loop_test(closing, abort_drops_what_is_queued, 0, 2);

@@ -14,10 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "system/backend.h"
 #include "system/client.h"
 #include "system/daemon.h"
 #include "system/probe.h"
 #include "system/process.h"
+#include "system/relay.h"
 #include "system/run.h"
 
 #define SOCKET_FAULTS "short=200,eagain=100,eintr=50,enobufs=20,accept=500"
@@ -34,6 +36,8 @@
 
 #define N_FRAGILE_FRAMES 300
 #define N_FRAGILE_ROUNDS 20
+
+#define N_RELAY_ROUNDS 300
 
 #define N_FLOODS 4
 #define N_PUSHES 5000
@@ -436,6 +440,104 @@ START_TEST(failed_allocation_ends_a_connection_at_most)
 }
 END_TEST
 
+/* The next frame; false: the connection has ended. */
+static bool try_receive(int fd, struct message *message)
+{
+	uint8_t head[8];
+
+	if (recv(fd, head, sizeof(head), MSG_WAITALL) != sizeof(head))
+		return false;
+	message->id = (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 |
+		      (uint32_t)head[2] << 8 | head[3];
+	message->len = (size_t)head[6] << 8 | head[7];
+	ck_assert_uint_le(message->len, MESSAGE_SIZE);
+	return recv(fd, message->payload, message->len, MSG_WAITALL) == (ssize_t)message->len;
+}
+
+/* What a client asks in a round, which is no other's. */
+static void add_request(struct bytes *request, unsigned int client, unsigned int round)
+{
+	bytes_add_filled(request, 5, client << 16 | round, 8 + round % 300);
+}
+
+static void end_client(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void ask(int *fd, uint16_t port, unsigned int client, unsigned int round)
+{
+	struct bytes request = { 0 };
+
+	add_request(&request, client, round);
+	if (*fd < 0)
+		*fd = client_try_connect(port);
+	if (*fd >= 0 && !client_try_send(*fd, request.data, request.len))
+		end_client(fd);
+	bytes_free(&request);
+}
+
+/* True: the reply has come, and not a failure or the end. */
+static bool take_reply(int *fd, unsigned int client, unsigned int round)
+{
+	struct bytes request = { 0 };
+	struct message reply;
+
+	if (*fd < 0 || !try_receive(*fd, &reply)) {
+		end_client(fd);
+		return false;
+	}
+	if (reply.id == RELAY_FAILURE)
+		return false;
+	add_request(&request, client, round);
+	ck_assert_uint_eq(reply.len, request.len - 8);
+	ck_assert_int_eq(memcmp(reply.payload, request.data + 8, reply.len), 0);
+	bytes_free(&request);
+	return true;
+}
+
+/* Whatever fails, in the relay or on its way to its backend, each reply is the asker's own. */
+START_TEST(relayed_replies_are_the_clients_own)
+{
+	static const char *const matches[] = { "tag", "order" };
+	struct daemon *backend = daemon_new(1,
+	    "module echo { }\nlisten main { address = \"127.0.0.1:0\" modules = { echo } }\n");
+	struct daemon *relay;
+	int fds[N_TALKERS];
+	unsigned int n_replies = 0;
+
+	daemon_start(backend);
+	relay = daemon_new(2,
+	    "module relay { upstream = game match = %s on-failure = tell }\n"
+	    "connect game { address = \"127.0.0.1:%u\" modules = { relay }\n"
+	    "reconnect-min = 1ms reconnect-max = 5ms }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { relay } }\n",
+	    matches[_i], daemon_port(backend, "main"));
+	set_faults(relay, (unsigned int)_i, MEMORY_FAULTS);
+	daemon_start(relay);
+	memset(fds, -1, sizeof(fds));
+	for (unsigned int round = 0; round < N_RELAY_ROUNDS; round++) {
+		for (unsigned int i = 0; i < N_TALKERS; i++)
+			ask(&fds[i], daemon_port(relay, "main"), i, round);
+		for (unsigned int i = 0; i < N_TALKERS; i++)
+			n_replies += take_reply(&fds[i], i, round);
+	}
+	for (int i = 0; i < N_TALKERS; i++)
+		end_client(&fds[i]);
+	ck_assert_uint_gt(n_replies, N_RELAY_ROUNDS);
+	daemon_end(relay);
+	expect_send_faults(relay);
+	expect_receive_faults(relay);
+	ck_assert_uint_gt(n_reported(relay, "no_memory"), 0);
+	ck_assert_uint_eq(daemon_n_started(relay, 0) + daemon_n_started(relay, 1), 2);
+	ck_assert_uint_gt(daemon_counter(relay, "connected"), 2);
+	daemon_destroy(&relay);
+	daemon_stop(&backend);
+}
+END_TEST
+
 /* What automake takes for a test that was skipped. */
 #define EXIT_SKIPPED 77
 
@@ -453,5 +555,6 @@ int main(void)
 	tcase_add_test(sockets, so_it_does_from_two_workers);
 	tcase_add_loop_test(sockets, every_send_is_taken_or_refused_and_counted, 0, 2);
 	tcase_add_loop_test(memory, failed_allocation_ends_a_connection_at_most, 0, 2);
+	tcase_add_loop_test(memory, relayed_replies_are_the_clients_own, 0, 2);
 	return run_suite(suite);
 }

@@ -22,6 +22,8 @@ SYSTEM_TESTS = \
 	tests/system/f_calls \
 	tests/system/f_keep \
 	tests/system/f_module \
+	tests/system/f_relay \
+	tests/system/f_relay_faults \
 	tests/system/f_routing \
 	tests/system/f_time \
 	tests/system/f_work \
@@ -45,11 +47,13 @@ check_LIBRARIES = tests/system/libsystem.a
 tests_system_libsystem_a_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_libsystem_a_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_libsystem_a_SOURCES = \
+	tests/system/backend.c tests/system/backend.h \
 	tests/system/client.c tests/system/client.h \
 	tests/system/ctl.c tests/system/ctl.h \
 	tests/system/daemon.c tests/system/daemon.h \
 	tests/system/probe.c tests/system/probe.h \
 	tests/system/process.c tests/system/process.h \
+	tests/system/relay.c tests/system/relay.h \
 	tests/system/run.c tests/system/run.h \
 	tests/system/wait.c tests/system/wait.h
 
@@ -136,6 +140,13 @@ tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_module_LDADD = $(SYSTEM_LDADD)
 
+tests_system_f_relay_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_relay_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_relay_LDADD = $(SYSTEM_LDADD)
+
+tests_system_f_relay_faults_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_relay_faults_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_relay_faults_LDADD = $(SYSTEM_LDADD)
 tests_system_f_routing_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_routing_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_routing_LDADD = $(SYSTEM_LDADD)

@@ -1,0 +1,45 @@
+/*
+ * A server that a daemon connects to, played by the test: each connection is a
+ * blocking socket, to be used with client.h.
+ */
+#ifndef TESTS_SYSTEM_BACKEND_H
+#define TESTS_SYSTEM_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct backend {
+	int fd; /* listening */
+	uint16_t port;
+};
+
+/* Listens on a port of its own. */
+void backend_open(struct backend *backend);
+
+/* The next connection, or the test fails. */
+int backend_accept(const struct backend *backend);
+
+void backend_close(struct backend *backend);
+
+/* A request as it came to a backend, or a reply that a client got. */
+#define MESSAGE_SIZE 512
+struct message {
+	uint32_t id;
+	size_t len;
+	uint8_t payload[MESSAGE_SIZE];
+};
+
+/* Receive one TLV frame. */
+struct message message_receive(int fd);
+
+/* Send it as it is. */
+void message_send(int fd, const struct message *message);
+
+/* Send a text. */
+void message_say(int fd, uint32_t id, const char *text);
+
+/* The payload from offset on is this text, and the id this. */
+void message_expect(
+    const struct message *message, uint32_t id, size_t offset, const char *text);
+
+#endif
