@@ -12,6 +12,7 @@ static const struct {
 	const char *counter, *metric;
 } names[] = {
 	{ "accepted", "connections_accepted" },
+	{ "connected", "connections_made" },
 	{ "rejected", "connections_rejected" },
 	{ "moved_in", "connections_moved_in" },
 	{ "moved_out", "connections_moved_out" },
