@@ -1,7 +1,9 @@
 # The floor of the comparisons; the bench room's system test drives it too.
-EXTRA_DIST += contrib/bench/instructions
+EXTRA_DIST += contrib/bench/instructions contrib/bench/routing
 
-noinst_PROGRAMS += contrib/bench/decoders contrib/bench/floor
+noinst_PROGRAMS += contrib/bench/decoders contrib/bench/floor contrib/bench/routes
+contrib_bench_routes_SOURCES = contrib/bench/routes.c
+contrib_bench_routes_LDADD = src/route/libroute.a src/base/libbase.a
 contrib_bench_decoders_SOURCES = contrib/bench/decoders.c
 contrib_bench_decoders_LDADD = src/wire/libwire.a
 dist_check_SCRIPTS += contrib/bench/tests/decoders

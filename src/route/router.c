@@ -494,7 +494,7 @@ const struct step *router_find(const struct router *router, uint32_t id)
 {
 	const struct slot *slot;
 
-	CHECK(router->magic == MAGIC_SEALED);
+	/* Each message comes here: no check, but one that is not sealed has no slots. */
 	for (slot = &router->slots[slot_of(router, id)]; slot->chain != NULL; slot++) {
 		if (slot->id == id)
 			return slot->chain;
