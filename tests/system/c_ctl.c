@@ -174,6 +174,8 @@ START_TEST(reload_brings_the_level_of_the_conf_back)
 	daemon_start(daemon);
 	ctl_expect(daemon, "log-level debug", 0);
 	ctl_expect(daemon, "reload", 0);
+	/* The worker before, which is to end, logs and accepts as it did. */
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
 	ck_assert(!logs_connections(daemon));
 	ctl_expect(daemon, "log-level debug", 0);
 	ck_assert(logs_connections(daemon));
