@@ -129,9 +129,9 @@ static void log_no_frame(struct rnl_conn *conn, const struct frame *frame)
 
 	if (!log_cap_allows(&conn->table->violations, conn->table->now_ms, rest))
 		return;
-	log_warn("listen %s: %s: closed: framing %s: %s%s", conn->listener->name,
-	    endpoint_format(&conn->peer, peer), conn->listener->framing->name, frame->why,
-	    rest);
+	log_warn("%s %s: %s: closed: framing %s: %s%s", listener_kind(conn->listener),
+	    conn->listener->name, endpoint_format(&conn->peer, peer),
+	    conn->listener->framing->name, frame->why, rest);
 }
 
 static void refuse_input(struct rnl_conn *conn, enum decode decode, const struct frame *frame)

@@ -116,11 +116,11 @@ enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t l
 	if (conn != conn->table->current)
 		conn_schedule(conn);
 	if (log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
-		log_warn(
-		    "listen %s: %s: send refused, framing %s has no frame for it (id %" PRIu32
-		    ", length %zu)%s",
-		    conn->listener->name, endpoint_format(&conn->peer, peer),
-		    conn->listener->framing->name, id, len, rest);
+		log_warn("%s %s: %s: send refused, framing %s has no frame for it (id %" PRIu32
+			 ", length %zu)%s",
+		    listener_kind(conn->listener), conn->listener->name,
+		    endpoint_format(&conn->peer, peer), conn->listener->framing->name, id, len,
+		    rest);
 	return RNL_EINVAL;
 }
 

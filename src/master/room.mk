@@ -1,6 +1,7 @@
 noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/activation.c src/master/activation.h \
+	src/master/adoption.c \
 	src/master/census.c src/master/census.h \
 	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
@@ -9,7 +10,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/control_client.c src/master/control_client.h \
 	src/master/control_peer.c src/master/control_peer.h \
 	src/master/control_socket.c src/master/control_socket.h \
-	src/master/crew.c src/master/crew.h \
+	src/master/crew.c src/master/crew.h src/master/crew_view.c \
 	src/master/detach.c src/master/detach.h \
 	src/master/generation.c src/master/generation.h \
 	src/master/guard.c src/master/guard.h \
@@ -28,12 +29,14 @@ src_master_libmaster_a_SOURCES = \
 	src/master/send.c src/master/send.h \
 	src/master/show.c src/master/show.h \
 	src/master/signals.c \
+	src/master/slot.h \
 	src/master/sockets.c src/master/sockets.h \
 	src/master/state.h \
 	src/master/succession.c src/master/succession.h \
 	src/master/summary.c src/master/summary.h \
 	src/master/upgrade.c src/master/upgrade.h \
-	src/master/verbs.c
+	src/master/verbs.c \
+	src/master/watchdog.c
 src_master_libmaster_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS)
 
 if HAVE_CHECK

@@ -15,7 +15,7 @@ static void reopen(struct master *master)
 	struct reason why;
 
 	/* Why it failed stands in the log already. */
-	(void)!order_reopen(master, &why);
+	(void)order_reopen(master, &why);
 }
 
 static void upgrade(struct master *master)
