@@ -15,7 +15,7 @@
 #include "settings/settings.h"
 
 struct generation {
-	struct link link; /* among those that end */
+	struct link link; /* endings.list */
 	uint32_t number;
 	char *conf_text;           /* normalised; owned, like all below */
 	struct settings *settings; /* workers: those that it has, whatever the conf says */

@@ -13,15 +13,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "master/checker.h"
+#include "master/endings.h"
 #include "master/succession.h"
 #include "worker/channel.h"
-
-/* What workers get beyond the time to end, or after the order to end at once, before SIGKILL. */
-#define KILL_DELAY_S 2.
-
-/* Generations that drain at the same time; the oldest of more has to hurry. */
-#define MAX_DRAINING 2
-#define HURRY_MS 1000
 
 /* A generation that crashes soon after it began to serve is replaced by the one before. */
 #define FRESH_MS 120000
@@ -38,7 +32,7 @@ struct succession {
 	struct checker *checker;    /* of the next generation's conf; NULL: none runs */
 	struct generation *next;    /* not serving yet; NULL: none */
 	struct generation *current; /* NULL: none yet */
-	struct link ending;         /* earlier ones, and those that failed; oldest first */
+	struct endings endings;     /* earlier ones, and those that failed */
 	char *previous_text; /* the conf of the one before; NULL: none, or it is used up */
 	uint32_t last_number;
 	struct reason outcome; /* of the last attempt */
@@ -59,7 +53,7 @@ struct succession *succession_new(const struct succession_config *config, uint32
 
 	succession->config = *config;
 	succession->last_number = first_number - 1;
-	list_init(&succession->ending);
+	endings_init(&succession->endings, config->loop);
 	list_init(&succession->waiters);
 	list_init(&succession->later_waiters);
 	return succession;
@@ -85,7 +79,7 @@ const struct generation *succession_ending(
 {
 	struct link *link;
 
-	list_foreach(link, &succession->ending) {
+	list_foreach(link, &succession->endings.list) {
 		if (index-- == 0)
 			return container_of(link, struct generation, link);
 	}
@@ -138,31 +132,6 @@ static void conclude(struct succession *succession, const struct reason *why)
 	begin(succession);
 }
 
-static void on_end_limit(struct ev_loop *loop, ev_timer *timer, int revents)
-{
-	struct generation *generation = container_of(timer, struct generation, end);
-
-	(void)loop;
-	(void)revents;
-	crew_kill(generation->crew);
-}
-
-static void set_end(
-    struct succession *succession, struct generation *generation, double limit_s)
-{
-	struct ev_loop *loop = succession->config.loop;
-
-	ev_timer_stop(loop, &generation->end);
-	ev_timer_init(&generation->end, on_end_limit, limit_s + KILL_DELAY_S, 0.);
-	ev_timer_start(loop, &generation->end);
-}
-
-static void end_now(struct succession *succession, struct generation *generation)
-{
-	crew_stop_now(generation->crew);
-	set_end(succession, generation, 0.);
-}
-
 static void fail(struct succession *succession, const struct reason *why)
 {
 	struct generation *next = succession->next;
@@ -172,8 +141,8 @@ static void fail(struct succession *succession, const struct reason *why)
 	succession->is_ready = false;
 	succession->is_going_back = false;
 	if (next != NULL && next->crew != NULL) {
-		list_append(&succession->ending, &next->link);
-		end_now(succession, next);
+		endings_add(&succession->endings, next);
+		endings_stop_now(&succession->endings, next);
 	} else {
 		generation_destroy(&next);
 	}
@@ -332,53 +301,22 @@ static void connect_slots(struct generation *from, struct generation *to)
 static void hand_over(
     struct succession *succession, struct generation *from, struct generation *to)
 {
-	uint32_t limit_ms = from->settings->drain_timeout_ms;
 	struct link *link;
 
-	list_append(&succession->ending, &from->link);
-	list_foreach(link, &succession->ending) {
+	endings_add(&succession->endings, from);
+	list_foreach(link, &succession->endings.list) {
 		struct generation *generation = container_of(link, struct generation, link);
 
 		if (generation->since_ms != 0)
 			connect_slots(generation, to);
 	}
-	crew_drain(from->crew, limit_ms);
-	set_end(succession, from, limit_ms / 1000.);
-}
-
-static void hurry(
-    struct succession *succession, struct generation *generation, uint32_t limit_ms)
-{
-	if (generation->is_hurried)
-		return;
-	log_warn(
-	    "generation %" PRIu32 " has to end: too many are draining", generation->number);
-	generation->is_hurried = true;
-	crew_drain(generation->crew, limit_ms);
-	set_end(succession, generation, limit_ms / 1000.);
+	endings_drain(&succession->endings, from, from->settings->drain_timeout_ms);
+	endings_cap(&succession->endings);
 }
 
 void succession_hurry(struct succession *succession, uint32_t limit_ms)
 {
-	struct link *link;
-
-	list_foreach(link, &succession->ending)
-		hurry(succession, container_of(link, struct generation, link), limit_ms);
-}
-
-/* When generations follow each other faster than connections go, the oldest have to hurry. */
-static void cap_draining(struct succession *succession)
-{
-	unsigned int n = 0;
-	struct link *link;
-
-	list_foreach(link, &succession->ending)
-		n++;
-	list_foreach(link, &succession->ending) {
-		if (n-- <= MAX_DRAINING)
-			break;
-		hurry(succession, container_of(link, struct generation, link), HURRY_MS);
-	}
+	endings_hurry(&succession->endings, limit_ms);
 }
 
 void succession_commit(struct succession *succession)
@@ -407,7 +345,6 @@ void succession_commit(struct succession *succession)
 		succession->previous_text =
 		    was_going_back ? NULL : must_strdup(before->conf_text);
 		hand_over(succession, before, next);
-		cap_draining(succession);
 	}
 	sockets_retain(config->sockets, next->settings);
 	config->serving(config->arg);
@@ -447,21 +384,6 @@ static void review_next(struct succession *succession)
 	}
 }
 
-static void review_ending(struct succession *succession)
-{
-	struct link *link, *after;
-
-	list_foreach_safe(link, after, &succession->ending) {
-		struct generation *generation = container_of(link, struct generation, link);
-
-		if (crew_n_running(generation->crew) > 0)
-			continue;
-		ev_timer_stop(succession->config.loop, &generation->end);
-		log_info("generation %" PRIu32 " has ended", generation->number);
-		generation_destroy(&generation);
-	}
-}
-
 /* A crew has changed; it does not look at itself again after it has told. */
 static void review(void *arg)
 {
@@ -477,7 +399,7 @@ static void review(void *arg)
 		else
 			consider_rollback(succession);
 	}
-	review_ending(succession);
+	endings_review(&succession->endings);
 	if (succession->is_over && succession_is_empty(succession))
 		succession->config.empty(succession->config.arg);
 }
@@ -490,8 +412,8 @@ static void be_over(struct succession *succession)
 	succession->is_over = true;
 	checker_cancel(&succession->checker);
 	if (succession->next != NULL && succession->next->crew != NULL) {
-		list_append(&succession->ending, &succession->next->link);
-		end_now(succession, succession->next);
+		endings_add(&succession->endings, succession->next);
+		endings_stop_now(&succession->endings, succession->next);
 		succession->next = NULL;
 	}
 	generation_destroy(&succession->next);
@@ -506,14 +428,13 @@ static struct generation *retire_current(struct succession *succession)
 
 	succession->current = NULL;
 	if (current != NULL)
-		list_append(&succession->ending, &current->link);
+		endings_add(&succession->endings, current);
 	return current;
 }
 
 void succession_drain(struct succession *succession, const int ends[], unsigned int n_ends)
 {
 	struct generation *current;
-	uint32_t limit_ms;
 
 	be_over(succession);
 	current = retire_current(succession);
@@ -524,10 +445,8 @@ void succession_drain(struct succession *succession, const int ends[], unsigned 
 		if (ends[slot] >= 0)
 			crew_hand_over(current->crew, slot, ends[slot]);
 	}
-	limit_ms = current->settings->drain_timeout_ms;
-	crew_drain(current->crew, limit_ms);
-	set_end(succession, current, limit_ms / 1000.);
-	review_ending(succession);
+	endings_drain(&succession->endings, current, current->settings->drain_timeout_ms);
+	endings_review(&succession->endings);
 }
 
 void succession_freeze(struct succession *succession, bool is_frozen)
@@ -539,7 +458,7 @@ void succession_hand_over(struct succession *succession, unsigned int slot, int 
 {
 	struct link *link;
 
-	list_foreach(link, &succession->ending) {
+	list_foreach(link, &succession->endings.list) {
 		const struct generation *generation =
 		    container_of(link, struct generation, link);
 
@@ -570,7 +489,7 @@ void succession_pass_log(struct succession *succession)
 		return;
 	pass_log(succession->current);
 	pass_log(succession->next);
-	list_foreach(link, &succession->ending)
+	list_foreach(link, &succession->endings.list)
 		pass_log(container_of(link, struct generation, link));
 }
 
@@ -580,7 +499,7 @@ void succession_survey(struct succession *succession, crew_open_f *open, void *a
 
 	if (succession->current != NULL)
 		crew_survey(succession->current->crew, open, arg);
-	list_foreach(link, &succession->ending)
+	list_foreach(link, &succession->endings.list)
 		crew_survey(container_of(link, struct generation, link)->crew, open, arg);
 }
 
@@ -590,43 +509,31 @@ void succession_set_log_level(struct succession *succession, enum log_level leve
 
 	if (succession->current != NULL)
 		crew_set_log_level(succession->current->crew, level);
-	list_foreach(link, &succession->ending) {
+	list_foreach(link, &succession->endings.list)
 		crew_set_log_level(container_of(link, struct generation, link)->crew, level);
-	}
 }
 
+/* A generation whose workers were all to be started again has none: it is reviewed at once. */
 void succession_stop(struct succession *succession, uint32_t limit_ms)
 {
-	struct link *link;
-
 	be_over(succession);
 	retire_current(succession);
-	list_foreach(link, &succession->ending) {
-		struct generation *generation = container_of(link, struct generation, link);
-
-		crew_stop(generation->crew, limit_ms);
-		if (limit_ms != 0)
-			set_end(succession, generation, limit_ms / 1000.);
-	}
-	/* One whose workers were all to be started again has none. */
-	review_ending(succession);
+	endings_stop_all(&succession->endings, limit_ms);
+	endings_review(&succession->endings);
 }
 
 void succession_stop_now(struct succession *succession)
 {
-	struct link *link;
-
 	be_over(succession);
 	retire_current(succession);
-	list_foreach(link, &succession->ending)
-		end_now(succession, container_of(link, struct generation, link));
-	review_ending(succession);
+	endings_stop_all_now(&succession->endings);
+	endings_review(&succession->endings);
 }
 
 bool succession_is_empty(const struct succession *succession)
 {
 	return succession->current == NULL && succession->next == NULL &&
-	       list_is_empty(&succession->ending);
+	       list_is_empty(&succession->endings.list);
 }
 
 void succession_log_status(const struct succession *succession)
@@ -643,7 +550,7 @@ void succession_log_status(const struct succession *succession)
 		log_info("status: last change: %s", succession->outcome.text);
 		crew_log_status(current->crew);
 	}
-	list_foreach(link, &succession->ending) {
+	list_foreach(link, &succession->endings.list) {
 		const struct generation *generation =
 		    container_of(link, struct generation, link);
 
@@ -668,7 +575,7 @@ void succession_forget(struct succession *succession)
 	checker_forget(succession->checker);
 	forget(succession, succession->next);
 	forget(succession, succession->current);
-	list_foreach(link, &succession->ending)
+	list_foreach(link, &succession->endings.list)
 		forget(succession, container_of(link, struct generation, link));
 }
 
