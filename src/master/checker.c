@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ static enum status find_module(const struct module_settings *module,
 	if (privileges_find(check->settings, &privileges, why) != STATUS_OK ||
 	    privileges_drop(&privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
+	/* What hangs in a module does not outlive the master; a change of user forgets this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return modules_find(module, options, n_options, why, check->modules);
 }
 

@@ -47,8 +47,9 @@ tests_unit_test_master_SOURCES = \
 	tests/unit/test_master.c tests/unit/test_master.h \
 	tests/unit/test_master_control.c \
 	tests/unit/test_master_metrics.c \
-	tests/unit/test_master_notify.c
+	tests/unit/test_master_notify.c \
+	tests/unit/test_master_pages.c
 tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_master_LDADD = src/master/libmaster.a src/base/libbase.a \
-	$(JANSSON_LIBS) $(EV_LIBS) $(CHECK_LIBS)
+tests_unit_test_master_LDADD = src/master/libmaster.a src/io/libio.a \
+	src/settings/libsettings.a src/base/libbase.a $(CONFUSE_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CHECK_LIBS)
 endif

@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -221,9 +219,8 @@ static void in_checker(void *arg)
 {
 	const struct succession *succession = arg;
 
-	/* Whatever keeps the checker does not keep the ports, nor does it outlive the master. */
+	/* Whatever keeps the checker does not keep the ports. */
 	sockets_close_others(succession->config.sockets, NULL, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	succession->config.in_child(succession->config.arg);
 }
 

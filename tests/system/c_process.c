@@ -292,6 +292,35 @@ START_TEST(worker_told_to_end_ends_in_order_and_is_replaced)
 }
 END_TEST
 
+/* It has a client that does not read, and so takes long: another accepts in its place. */
+START_TEST(clients_of_a_worker_told_to_end_are_served_by_another)
+{
+	struct daemon *daemon = daemon_new(2,
+	    PROBE_SECTION "listen main { address = \"127.0.0.1:0\" modules = { probe }\n"
+			  "when-full = refuse send-queue-messages = 10000\n"
+			  "send-queue-bytes = 64M send-timeout = 0 linger-timeout = 60s }\n");
+	unsigned slot;
+	uint16_t port;
+	int fd;
+
+	daemon_start(daemon);
+	port = daemon_port(daemon, "main");
+	fd = client_connect_small(port);
+	slot = probe_who(fd).worker;
+	for (int i = 0; i < 8; i++)
+		probe_send(fd, PROBE_FLOOD, 2, 1000, 1000);
+	client_await_read(fd);
+	ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGTERM), 0);
+	for (int round = 0; round < 3; round++)
+		expect_all_served(port);
+	ck_assert_uint_eq(daemon_n_started(daemon, slot), 1);
+	client_reset(fd);
+	WAIT_FOR(daemon_n_started(daemon, slot) == 2);
+	expect_all_served(port);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* What the worker died of stands in the log. */
 START_TEST(crashed_worker_is_reported_and_replaced)
 {
@@ -495,6 +524,26 @@ START_TEST(orphans_do_not_hold_the_port)
 }
 END_TEST
 
+/* A hook that hangs, in the check of the conf or in a worker, hears of nothing. */
+START_TEST(killed_master_leaves_nothing_that_hangs)
+{
+	static const char *const hangs[] = { "on-start = hang", "refuse = hang" };
+	struct daemon *daemon = daemon_new(2,
+	    "module probe { path = \"" PROBE_PATH "\" %s }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { probe } }\n",
+	    hangs[_i]);
+
+	daemon_launch(daemon);
+	if (_i == 0)
+		WAIT_FOR(daemon_has_logged(daemon, "worker 1: started"));
+	else
+		WAIT_FOR(process_n_children(daemon->pid) == 1);
+	daemon_signal(daemon, SIGKILL);
+	ck_assert_int_eq(daemon_await_end(daemon), -1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* QUIT has no deadline, but nobody could set one any more. */
 START_TEST(orphans_of_a_quitting_master_end)
 {
@@ -564,6 +613,7 @@ int main(void)
 	run_add_workers(master, killed_master_leaves_no_orphan_and_a_free_port);
 	run_add_workers(master, orphans_do_not_hold_the_port);
 	run_add_workers(master, orphans_of_a_quitting_master_end);
+	tcase_add_loop_test(master, killed_master_leaves_nothing_that_hangs, 0, 2);
 	tcase_add_test(worker, killed_worker_harms_only_its_own_connections);
 	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
 	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
@@ -574,6 +624,7 @@ int main(void)
 	tcase_add_test(worker, stop_while_a_worker_is_to_be_started_again);
 	tcase_add_test(worker, last_worker_is_started_again_however_often_it_crashes);
 	tcase_add_test(worker, worker_told_to_end_ends_in_order_and_is_replaced);
+	tcase_add_test(worker, clients_of_a_worker_told_to_end_are_served_by_another);
 	tcase_add_test(worker, crashed_worker_is_reported_and_replaced);
 	return run_suite(suite);
 }

@@ -458,6 +458,42 @@ START_TEST(a_generation_that_crashes_is_replaced_by_the_one_before)
 }
 END_TEST
 
+static void crash_slot_0(struct daemon *daemon)
+{
+	unsigned n_before = daemon_n_logged(daemon, "5 crashes within");
+
+	while (daemon_n_logged(daemon, "5 crashes within") == n_before) {
+		unsigned n_started = daemon_n_started(daemon, 0);
+		int fd = probe_connect_to_worker(daemon_port(daemon, "main"), 0);
+
+		probe_send(fd, PROBE_CRASH, 0);
+		client_expect_end(fd);
+		close(fd);
+		WAIT_FOR(daemon_n_started(daemon, 0) > n_started ||
+			 daemon_n_logged(daemon, "5 crashes within") > n_before);
+	}
+}
+
+/* Both confs crash: the second time it stays, and the slot rests. */
+START_TEST(going_back_is_done_once)
+{
+	struct daemon *daemon = start(2, SECTION("") LISTEN);
+
+	set_conf(daemon, 2, "%s", SECTION("number = 9") LISTEN);
+	reload_and_drain(daemon);
+	crash_slot_0(daemon);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 3 serves with 2 workers"));
+	WAIT_FOR(n_ended(daemon) == 2);
+	crash_slot_0(daemon);
+	daemon_signal(daemon, SIGRTMIN);
+	WAIT_FOR(daemon_has_logged(daemon, "worker 0: waiting (degraded)"));
+	ck_assert(daemon_has_logged(
+	    daemon, "last change: generation 3 serves, with the conf of an earlier one"));
+	ck_assert_uint_eq(daemon_n_logged(daemon, "going back to the conf"), 1);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(the_log_moves_with_the_conf)
 {
 	struct daemon *daemon = start(1, MOVING);
@@ -525,6 +561,7 @@ int main(void)
 	tcase_add_test(generations, a_reload_that_is_asked_for_meanwhile_is_done_afterwards);
 	tcase_add_test(generations, draining_generations_are_capped);
 	tcase_add_test(generations, a_generation_that_crashes_is_replaced_by_the_one_before);
+	tcase_add_test(generations, going_back_is_done_once);
 	tcase_add_loop_test(generations, a_stop_ends_a_reload, 0, 2);
 	tcase_add_test(generations, status_is_logged);
 	return run_suite(suite);

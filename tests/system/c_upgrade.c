@@ -254,6 +254,8 @@ START_TEST(a_stop_ends_an_upgrade)
 	WAIT_FOR(daemon_has_logged(subject.daemon, "no upgrade now"));
 	daemon_signal(subject.daemon, SIGHUP);
 	WAIT_FOR(daemon_has_logged(subject.daemon, "no reload now"));
+	daemon_signal(subject.daemon, SIGTTIN);
+	WAIT_FOR(daemon_has_logged(subject.daemon, "the number of workers stays"));
 	daemon_stop(&subject.daemon);
 }
 END_TEST
@@ -284,6 +286,44 @@ START_TEST(a_stop_ends_the_old_master_with_the_new_one)
 	ck_assert(daemon_has_ended(subject.daemon));
 	ck_assert_int_eq(subject.daemon->exit_status, 0);
 	daemon_destroy(&subject.daemon);
+}
+END_TEST
+
+#define N_MANY 2000
+
+/* While connections still come from the old master's workers the next change begins. */
+START_TEST(change_that_follows_an_upgrade_at_once_loses_no_connection)
+{
+	static int fds[N_MANY];
+	struct subject subject;
+	struct daemon *daemon;
+	uint16_t port;
+
+	start(&subject, 2);
+	daemon = subject.daemon;
+	port = daemon_port(daemon, "main");
+	for (int i = 0; i < N_MANY; i++) {
+		fds[i] = client_connect(port);
+		client_ping(fds[i], "before");
+	}
+	daemon_signal(daemon, SIGUSR2);
+	WAIT_FOR(daemon_n_logged(daemon, "ready: 2 workers") == 2);
+	ck_assert_int_eq(kill(read_pid(&subject), _i == 0 ? SIGHUP : SIGUSR2), 0);
+	if (_i == 0)
+		WAIT_FOR(daemon_has_logged(daemon, "serves with 2 workers"));
+	else
+		WAIT_FOR(daemon_n_logged(daemon, "ready: 2 workers") == 3);
+	WAIT_FOR(daemon_has_ended(daemon));
+	daemon_attach(daemon, subject.pid_file);
+	for (int i = 0; i < N_MANY; i++) {
+		client_ping(fds[i], "after");
+		close(fds[i]);
+	}
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "accepted", N_MANY);
+	daemon_expect_counter(daemon, "closed_shutdown", 0);
+	daemon_expect_counter(daemon, "closed_drain_timeout", 0);
+	daemon_destroy(&daemon);
 }
 END_TEST
 
@@ -345,6 +385,8 @@ int main(void)
 	tcase_add_test(tcase, a_daemon_in_the_background_is_upgraded);
 	tcase_add_test(tcase, a_stop_ends_an_upgrade);
 	tcase_add_test(tcase, a_stop_ends_the_old_master_with_the_new_one);
+	tcase_add_loop_test(
+	    tcase, change_that_follows_an_upgrade_at_once_loses_no_connection, 0, 2);
 	tcase_add_test(tcase, an_upgrade_reads_the_conf);
 	tcase_add_loop_test(tcase, an_upgrade_that_is_none_is_refused, 0, 5);
 	return run_suite(suite);

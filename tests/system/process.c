@@ -79,6 +79,22 @@ unsigned process_n_fds(pid_t pid)
 	return n;
 }
 
+unsigned process_n_children(pid_t pid)
+{
+	char path[64];
+	unsigned n = 0;
+	FILE *list;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	list = fopen(path, "re");
+	ck_assert_msg(list != NULL, "process %d is gone", (int)pid);
+	while (fscanf(list, "%d", &child) == 1)
+		n++;
+	fclose(list);
+	return n;
+}
+
 static _Noreturn void exec_program(const char *path, const char *out, char *const *args)
 {
 	int fd = open(out, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -18,6 +18,9 @@ uint64_t process_memory_kb(pid_t pid);
 
 unsigned process_n_fds(pid_t pid);
 
+/* Of a process with one thread. */
+unsigned process_n_children(pid_t pid);
+
 /*
  * Run a program to its end, output appended to the file out. The arguments start
  * with argv[0] and end with NULL. Returns its exit status, or -1 when a signal

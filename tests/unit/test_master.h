@@ -11,5 +11,6 @@ TCase *control_tests(void);
 TCase *control_socket_tests(void);
 TCase *metrics_tests(void);
 TCase *notify_tests(void);
+TCase *pages_tests(void);
 
 #endif

@@ -486,8 +486,9 @@ static const struct rnl_route routes[] = {
 
 static const struct rnl_option options[] = {
 	{ "on-open", RNL_STRING, "none", 0, 0, "none, greet, close, abort" },
-	{ "on-start", RNL_STRING, "ok", 0, 0, "ok, fail, crash" },
-	{ "refuse", RNL_STRING, "", 0, 0, "refuse the conf for this reason; abort: crash" },
+	{ "on-start", RNL_STRING, "ok", 0, 0, "ok, fail, crash, hang" },
+	{ "refuse", RNL_STRING, "", 0, 0,
+	    "refuse the conf for this reason; abort: crash; hang" },
 	{ "number", RNL_NUMBER, "5", -10, 10, "a number" },
 	{ "size", RNL_SIZE, "64k", 0, 0, "a size" },
 	{ "duration", RNL_DURATION, "1s", 0, 0, "a duration" },
@@ -512,6 +513,8 @@ static int probe_configure(struct rnl_setup *setup)
 	why = rnl_option_string(setup, "refuse");
 	if (strcmp(why, "abort") == 0)
 		abort();
+	while (strcmp(why, "hang") == 0)
+		pause();
 	if (*why != '\0')
 		return rnl_refuse(setup, "%s", why);
 	snprintf(options_text, sizeof(options_text), "%lld %lld %lld %lld %s",
@@ -528,6 +531,8 @@ static int probe_start(void)
 {
 	if (strcmp(on_start, "crash") == 0)
 		abort();
+	while (strcmp(on_start, "hang") == 0)
+		pause();
 	if (strcmp(on_start, "fail") == 0) {
 		rnl_log(RNL_LOG_ERROR, "told to fail");
 		return -1;

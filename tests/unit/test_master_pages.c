@@ -1,0 +1,218 @@
+/*
+ * What outlives processes: the slots' pages, the pid file, the listening sockets.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "master/pages.h"
+#include "master/pid_file.h"
+#include "master/sockets.h"
+
+#include "test_master.h"
+
+static struct pages pages;
+
+static void set_up(void)
+{
+	ck_assert_int_eq(pages_open(&pages), STATUS_OK);
+}
+
+static void tear_down(void)
+{
+	pages_close(&pages);
+}
+
+/* A process that has ended, and that nobody will ask for again. */
+static pid_t dead_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static struct seat *take(void)
+{
+	return pages_take_seat(&pages, 3, 7);
+}
+
+/* Its master, which would have given it back, is dead as well. */
+START_TEST(seat_of_a_process_that_is_gone_is_given_back)
+{
+	struct seat *first = take(), *again;
+	struct counters sum;
+
+	ck_assert_ptr_nonnull(first);
+	first->counters.accepted = 5;
+	first->counters.closed[CLOSE_REASON_peer] = 3;
+	first->pid = dead_process();
+	again = take();
+	ck_assert_ptr_eq(again, first);
+	ck_assert_uint_eq(again->counters.accepted, 0);
+	ck_assert_int_eq(again->pid, 0);
+	pages_sum(&pages, 3, &sum);
+	ck_assert_uint_eq(sum.accepted, 5);
+	ck_assert_uint_eq(sum.closed[CLOSE_REASON_worker_died], 2);
+}
+END_TEST
+
+/* Of a living process, or of one whose number is not known yet. */
+START_TEST(other_seats_stay_taken)
+{
+	struct seat *seats[SLOT_SEATS];
+
+	for (int i = 0; i < SLOT_SEATS; i++) {
+		seats[i] = take();
+		ck_assert_ptr_nonnull(seats[i]);
+		for (int j = 0; j < i; j++)
+			ck_assert_ptr_ne(seats[i], seats[j]);
+		seats[i]->pid = i % 2 == 0 ? getpid() : 0;
+	}
+	ck_assert_ptr_null(take());
+	ck_assert_ptr_nonnull(pages_take_seat(&pages, 4, 7));
+	ck_assert_uint_eq(pages_leave_seat(&pages, 3, seats[5]), 0);
+	ck_assert_ptr_eq(take(), seats[5]);
+}
+END_TEST
+
+START_TEST(pid_file_of_another_is_not_removed)
+{
+	char folder[] = "/tmp/runnel-pages-XXXXXX", path[64];
+	struct reason why = { "" };
+	int fd, other;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/pid", folder);
+	ck_assert_int_eq(pid_file_open(path, &fd, &why), STATUS_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	other = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(other, 0);
+	pid_file_remove(path, fd);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	close(other);
+	ck_assert_int_eq(pid_file_open(path, &fd, &why), STATUS_OK);
+	pid_file_remove(path, fd);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+static struct settings *listening_on(const char *address)
+{
+	char text[256];
+	struct reason why = { "" };
+	struct settings *settings = NULL;
+
+	snprintf(text, sizeof(text),
+	    "workers = 2\nmodule m { }\nlisten main { address = \"%s\" modules = { m } }\n",
+	    address);
+	ck_assert_msg(settings_load("conf", text, NULL, NULL, &settings, &why) == STATUS_OK,
+	    "%s", why.text);
+	return settings;
+}
+
+/* A port that is free now. */
+static uint16_t free_port(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, len), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	close(fd);
+	return ntohs(addr.sin_port);
+}
+
+struct waiting {
+	const char *key;
+	int n;
+};
+
+static void count_waiting(const char *key, int fd, void *arg)
+{
+	struct waiting *waiting = arg;
+	int accepted;
+
+	while (strcmp(key, waiting->key) == 0 && (accepted = accept(fd, NULL, NULL)) >= 0) {
+		close(accepted);
+		waiting->n++;
+	}
+}
+
+/* How many of some connections came to the group of an address. */
+static int connect_some(const struct sockets *sockets, uint16_t port, const char *key)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct waiting waiting = { .key = key };
+
+	for (int i = 0; i < 8; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+		sockets_each(sockets, count_waiting, &waiting);
+		close(fd);
+	}
+	return waiting.n;
+}
+
+/* The kernel prefers the more exact address as soon as it listens: that is when it serves. */
+START_TEST(address_that_overlaps_another_waits_for_its_generation)
+{
+	uint16_t port = free_port();
+	char wide[32], exact[32];
+	struct sockets *sockets = sockets_new();
+	struct settings *before, *after;
+	struct reason why = { "" };
+
+	snprintf(wide, sizeof(wide), "0.0.0.0:%u", port);
+	snprintf(exact, sizeof(exact), "127.0.0.1:%u", port);
+	before = listening_on(wide);
+	after = listening_on(exact);
+	ck_assert_int_eq(sockets_prepare(sockets, before, &why), STATUS_OK);
+	ck_assert_int_eq(sockets_activate(sockets, before, &why), STATUS_OK);
+	ck_assert_int_eq(connect_some(sockets, port, wide), 8);
+	ck_assert_int_eq(sockets_prepare(sockets, after, &why), STATUS_OK);
+	ck_assert_int_eq(connect_some(sockets, port, wide), 8);
+	/* _i 0: its generation has failed. */
+	if (_i == 0) {
+		sockets_retain(sockets, before);
+		ck_assert_int_eq(connect_some(sockets, port, wide), 8);
+	} else {
+		ck_assert_int_eq(sockets_activate(sockets, after, &why), STATUS_OK);
+		ck_assert_int_eq(connect_some(sockets, port, exact), 8);
+	}
+	sockets_destroy(&sockets);
+	settings_destroy(&before);
+	settings_destroy(&after);
+}
+END_TEST
+
+TCase *pages_tests(void)
+{
+	TCase *tcase = tcase_create("pages");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, seat_of_a_process_that_is_gone_is_given_back);
+	tcase_add_test(tcase, other_seats_stay_taken);
+	tcase_add_test(tcase, pid_file_of_another_is_not_removed);
+	tcase_add_loop_test(
+	    tcase, address_that_overlaps_another_waits_for_its_generation, 0, 2);
+	return tcase;
+}
