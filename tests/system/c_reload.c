@@ -450,6 +450,7 @@ START_TEST(a_generation_that_crashes_is_replaced_by_the_one_before)
 			 daemon_has_logged(daemon, "going back to the conf"));
 	}
 	WAIT_FOR(daemon_has_logged(daemon, "generation 3 serves with 2 workers"));
+	WAIT_FOR(n_ended(daemon) == 2);
 	fd = client_connect(port);
 	probe_send(fd, PROBE_OPTIONS, 0);
 	ck_assert_str_eq(probe_text(fd, PROBE_OPTIONS, text), "5 65536 1000 0 some text");
