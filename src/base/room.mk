@@ -7,6 +7,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/log.c src/base/log.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/panic.c src/base/panic.h \
+	src/base/parent.c src/base/parent.h \
 	src/base/siphash.c src/base/siphash.h \
 	src/base/status.c src/base/status.h \
 	src/base/streams.c src/base/streams.h \
@@ -25,6 +26,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/test_base_log.c \
 	tests/unit/test_base_memory.c \
 	tests/unit/test_base_panic.c \
+	tests/unit/test_base_parent.c \
 	tests/unit/test_base_siphash.c \
 	tests/unit/test_base_status.c \
 	tests/unit/test_base_streams.c \

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include "base/counters.h"
 #include "base/memory.h"
 #include "base/panic.h"
+#include "base/parent.h"
 
 #include "bench/crew.h"
 #include "bench/lane.h"
@@ -252,9 +252,7 @@ static enum status fork_all(struct crew *crew)
 		if (pid < 0)
 			return STATUS_ERRNO;
 		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (getppid() != leader)
-				_exit(EXIT_FAILURE);
+			parent_follow(leader);
 			process_main(crew, i);
 		}
 		crew->pids[i] = pid;

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/parent.h"
 #include "master/checker.h"
 #include "master/privileges.h"
 #include "module/listeners.h"
@@ -45,8 +45,9 @@ struct checker {
 	const char *fault; /* why the answer does not count; NULL: it does */
 };
 
-/* What a conf becomes; each part refers to those above it. */
+/* What a conf becomes, in a child of parent; each part refers to those above it. */
 struct check {
+	pid_t parent;
 	struct modules *modules;
 	struct settings *settings;
 	struct listeners *listeners;
@@ -63,7 +64,7 @@ static enum status find_module(const struct module_settings *module,
 	    privileges_drop(&privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	/* What hangs in a module does not outlive the master; a change of user forgets this. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	parent_follow(check->parent);
 	return modules_find(module, options, n_options, why, check->modules);
 }
 
@@ -110,9 +111,9 @@ static void print_routes(const struct listeners *listeners, FILE *out)
 }
 
 /* In the child. */
-static _Noreturn void answer(const char *path, int fd)
+static _Noreturn void answer(const char *path, pid_t parent, int fd)
 {
-	struct check check = { 0 };
+	struct check check = { .parent = parent };
 	struct reason why = { "" };
 	FILE *out = fdopen(fd, "w");
 
@@ -257,6 +258,7 @@ static void watch(struct checker *checker, int fd)
 struct checker *checker_start(const struct checker_config *config, struct reason *why)
 {
 	struct checker *checker = must_alloc(1, sizeof(*checker));
+	pid_t parent;
 	int ends[2];
 
 	checker->config = *config;
@@ -265,11 +267,12 @@ struct checker *checker_start(const struct checker_config *config, struct reason
 		free(checker);
 		return NULL;
 	}
+	parent = getpid();
 	checker->pid = fork();
 	if (checker->pid == 0) {
 		close(ends[0]);
 		config->in_child(config->arg);
-		answer(config->conf_path, ends[1]);
+		answer(config->conf_path, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (checker->pid < 0) {

@@ -177,6 +177,7 @@ static _Noreturn void become_worker(struct slot *slot, int channel)
 	const struct crew *crew = slot->crew;
 	const struct crew_config *config = &crew->config;
 	struct worker_plan plan = {
+		.master = crew->master,
 		.slot = slot_index(slot),
 		.n_slots = crew->n_slots,
 		.conf_path = config->conf_path,
@@ -233,6 +234,7 @@ struct crew *crew_new(const struct crew_config *config)
 	struct crew *crew = must_alloc(1, sizeof(*crew));
 
 	crew->config = *config;
+	crew->master = getpid();
 	crew->n_slots = config->settings->workers;
 	crew->slots = must_alloc(crew->n_slots, sizeof(*crew->slots));
 	for (unsigned int i = 0; i < crew->n_slots; i++)

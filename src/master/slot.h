@@ -9,6 +9,7 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "master/crew.h"
 #include "master/process.h"
@@ -48,6 +49,7 @@ struct slot {
 
 struct crew {
 	struct crew_config config;
+	pid_t master; /* the process that has it */
 	struct slot *slots;
 	unsigned int n_slots;
 	ev_timer watch;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/panic.h"
+#include "base/parent.h"
 #include "base/streams.h"
 #include "conn/accept.h"
 #include "conn/connect.h"
@@ -501,7 +501,7 @@ void worker_run(const struct worker_plan *plan)
 	list_init(&worker.receivers);
 	list_init(&worker.surveys);
 	/* A hook that hangs hears of nothing; later the channel tells that the master is gone. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	parent_follow(plan->master);
 	set_signals();
 	introduce(plan);
 	load(&worker);
@@ -510,7 +510,7 @@ void worker_run(const struct worker_plan *plan)
 	start_modules(&worker);
 	connectors_start(worker.connectors);
 	prepare_accepting(&worker);
-	prctl(PR_SET_PDEATHSIG, 0);
+	parent_outlive();
 	if (!channel_send(plan->channel, CHANNEL_READY, 0))
 		log_debug("the master is gone before this worker was ready");
 	if (plan->is_detached)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "conn/slot_page.h"
 
@@ -22,6 +23,7 @@ struct worker_socket {
 
 /* What a worker inherits from the master; all borrowed for the worker's life. */
 struct worker_plan {
+	pid_t master;
 	unsigned int slot, n_slots;
 	const char *conf_path;               /* what messages call the conf */
 	const char *conf_text;               /* normalised */

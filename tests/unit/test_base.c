@@ -24,6 +24,7 @@ int main(void)
 	suite_add_tcase(suite, memory_tests());
 	suite_add_tcase(suite, log_tests());
 	suite_add_tcase(suite, panic_tests());
+	suite_add_tcase(suite, parent_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);

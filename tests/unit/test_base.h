@@ -17,5 +17,6 @@ TCase *streams_tests(void);
 TCase *memory_tests(void);
 TCase *log_tests(void);
 TCase *panic_tests(void);
+TCase *parent_tests(void);
 
 #endif
