@@ -213,6 +213,7 @@ START_TEST(exhausted_descriptors_do_not_spin_and_pass)
 	ck_assert_uint_lt(busy_ms_while_knocking(worker, port), 300);
 	client_ping(fd, "meanwhile");
 	/* Nobody waits in vain: there is a descriptor to turn people away with. */
+	WAIT_FOR(process_state(worker) == 'S');
 	next = client_connect(port);
 	client_expect_end(next);
 	close(next);

@@ -63,7 +63,14 @@ uint64_t process_memory_kb(pid_t pid)
 	return kb;
 }
 
-unsigned process_n_fds(pid_t pid)
+uint64_t process_growth_kb(pid_t pid, uint64_t before_kb)
+{
+	uint64_t now_kb = process_memory_kb(pid);
+
+	return now_kb > before_kb ? now_kb - before_kb : 0;
+}
+
+static unsigned count_fds(pid_t pid)
 {
 	char path[64];
 	unsigned n = 0;
@@ -76,6 +83,17 @@ unsigned process_n_fds(pid_t pid)
 	while ((entry = readdir(fds)) != NULL)
 		n += entry->d_name[0] != '.';
 	closedir(fds);
+	return n;
+}
+
+unsigned process_n_fds(pid_t pid)
+{
+	unsigned n;
+
+	do {
+		WAIT_FOR(process_state(pid) == 'S');
+		n = count_fds(pid);
+	} while (process_state(pid) != 'S');
 	return n;
 }
 

@@ -16,6 +16,13 @@ uint64_t process_cpu_ms(pid_t pid);
 /* Resident memory that is its own: the heap and other anonymous pages. */
 uint64_t process_memory_kb(pid_t pid);
 
+/* By how much it has grown since it was before_kb; 0 where the kernel has taken pages away. */
+uint64_t process_growth_kb(pid_t pid, uint64_t before_kb);
+
+/*
+ * Its open descriptors while it sleeps: it has dealt with all that has come to it, and has
+ * nothing open for a moment only.
+ */
 unsigned process_n_fds(pid_t pid);
 
 /* Of a process with one thread. */
