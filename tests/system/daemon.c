@@ -154,10 +154,20 @@ static void spawn(struct daemon *daemon, const char *const *args)
 	n_running++;
 }
 
+/* How often a daemon with this log has said that it is ready. */
+static unsigned count_ready(struct daemon *daemon)
+{
+	char ready[32];
+
+	snprintf(ready, sizeof(ready), "ready: %u worker", daemon->n_workers);
+	return daemon_n_logged(daemon, ready);
+}
+
 void daemon_launch(struct daemon *daemon)
 {
 	const char *args[DAEMON_MAX_ARGS] = { "runneld", "-F", "-c", daemon->conf };
 
+	daemon->n_ready = count_ready(daemon);
 	spawn(daemon, args);
 }
 
@@ -178,10 +188,7 @@ bool daemon_has_ended(struct daemon *daemon)
 
 void daemon_await_ready(struct daemon *daemon)
 {
-	char ready[32];
-
-	snprintf(ready, sizeof(ready), "ready: %u worker", daemon->n_workers);
-	WAIT_FOR(daemon_has_logged(daemon, ready) || daemon_has_ended(daemon));
+	WAIT_FOR(count_ready(daemon) > daemon->n_ready || daemon_has_ended(daemon));
 	ck_assert_msg(daemon->pid != 0, "the daemon ended instead of getting ready: %s",
 	    daemon_read(daemon, daemon->err));
 }

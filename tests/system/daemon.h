@@ -24,6 +24,7 @@ struct daemon {
 	char err[128];      /* and to stderr */
 	char *text;         /* of the file that was last asked for; owned */
 	unsigned n_workers; /* of the conf */
+	unsigned n_ready;   /* how often the log had said so at the launch */
 	unsigned max_fds;   /* RLIMIT_NOFILE to start it with; 0: what the test has */
 	const int *sockets; /* to hand over as a service manager does; borrowed */
 	unsigned n_sockets;
@@ -43,7 +44,7 @@ struct daemon *daemon_new(unsigned n_workers, const char *body, ...)
 /* Write the conf anew, with nothing but text in it. */
 void daemon_set_conf(struct daemon *daemon, const char *text);
 
-/* "runneld -F -c conf", without waiting. */
+/* "runneld -F -c conf", without waiting; also again, when it has ended. */
 void daemon_launch(struct daemon *daemon);
 
 /* Wait until a launched daemon has said that all its workers are ready. */
