@@ -23,12 +23,17 @@
 
 #define N_CLIENTS 64
 
-static struct daemon *start_probe(unsigned n_workers)
+static struct daemon *start_probe_at(uint16_t port, unsigned n_workers)
 {
-	struct daemon *daemon = daemon_new(n_workers, CONF, 0);
+	struct daemon *daemon = daemon_new(n_workers, CONF, port);
 
 	daemon_start(daemon);
 	return daemon;
+}
+
+static struct daemon *start_probe(unsigned n_workers)
+{
+	return start_probe_at(0, n_workers);
 }
 
 static void stop_process(pid_t pid)
@@ -356,8 +361,8 @@ static bool port_is_free(uint16_t port)
 
 START_TEST(killed_master_leaves_no_orphan_and_a_free_port)
 {
-	struct daemon *daemon = start_probe(run_workers(_i)), *next;
-	uint16_t port = daemon_port(daemon, "main");
+	uint16_t port = client_free_port();
+	struct daemon *daemon = start_probe_at(port, run_workers(_i)), *next;
 	int fds[16], fd;
 
 	for (int i = 0; i < 16; i++) {
@@ -448,10 +453,10 @@ static struct daemon *start_stalled(unsigned n_workers, const char *options, int
 {
 	struct daemon *daemon = daemon_new(n_workers,
 	    "%s\n" PROBE_SECTION
-	    "listen main { address = \"127.0.0.1:0\" modules = { probe } when-full = refuse\n"
+	    "listen main { address = \"127.0.0.1:%u\" modules = { probe } when-full = refuse\n"
 	    "send-queue-messages = 10000 send-queue-bytes = 64M send-timeout = 0\n"
 	    "linger-timeout = 60s }\n",
-	    options);
+	    options, client_free_port());
 
 	daemon_start(daemon);
 	*fd = stall(daemon_port(daemon, "main"));

@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "system/client.h"
@@ -442,22 +443,47 @@ void client_await_read(int fd)
 	close(netlink);
 }
 
+/*
+ * Between this and the daemon's start nobody is bound to the port, and other tests run: an
+ * abstract name, which is kept, tells them that it is taken.
+ */
+static bool reserve_port(uint16_t port)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(
+	    address.sun_path + 1, sizeof(address.sun_path) - 1, "runnel-test-port-%u", port);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return true;
+	ck_assert_int_eq(errno, EADDRINUSE);
+	close(fd);
+	return false;
+}
+
+static bool is_bindable(uint16_t port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_free;
+
+	ck_assert_int_ge(fd, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return is_free;
+}
+
 uint16_t client_free_port(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET };
 	static unsigned n_tried;
 
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	for (;;) {
 		unsigned number = (unsigned)getpid() * 16 + n_tried++;
 		uint16_t port = (uint16_t)(10000 + number % 20000);
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), is_free;
 
-		ck_assert_int_ge(fd, 0);
-		address.sin_port = htons(port);
-		is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
-		close(fd);
-		if (is_free)
+		if (reserve_port(port) && is_bindable(port))
 			return port;
 	}
 }

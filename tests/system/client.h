@@ -78,7 +78,9 @@ void client_reset(int fd);
  */
 void client_await_read(int fd);
 
-/* A port that nobody uses now, outside the range the kernel picks from; another with each call.
+/*
+ * A port that nobody uses now, outside the range the kernel picks from; another with each call.
+ * It is this process's, as far as tests go, until it ends.
  */
 uint16_t client_free_port(void);
 
