@@ -124,20 +124,22 @@ START_TEST(log_is_opened_anew)
 }
 END_TEST
 
-/* A worker logs each connection at level debug only. */
+static bool has_no_connection(struct daemon *daemon)
+{
+	ctl_expect(daemon, "conns --json", 0);
+	return strstr(ctl_said(daemon), "\"found\":0,\"silent\":[],") != NULL;
+}
+
+/* A worker logs the end of each connection, at level debug only. */
 static bool logs_connections(struct daemon *daemon)
 {
 	unsigned n = daemon_n_logged(daemon, " debug worker 0[");
 	int client = client_connect(daemon_port(daemon, "main"));
-	bool is_more = false;
 
 	client_ping(client, "hello");
 	close(client);
-	for (int i = 0; i < 50 && !is_more; i++) {
-		is_more = daemon_n_logged(daemon, " debug worker 0[") > n;
-		wait_tick();
-	}
-	return is_more;
+	WAIT_FOR(has_no_connection(daemon));
+	return daemon_n_logged(daemon, " debug worker 0[") > n;
 }
 
 START_TEST(log_level_lasts_till_the_next_reload)
@@ -210,6 +212,7 @@ START_TEST(wait_has_the_limit_that_is_given)
 
 	daemon_start(daemon);
 	daemon_signal(daemon, SIGSTOP);
+	WAIT_FOR(process_state(daemon->pid) == 'T');
 	ctl_expect(daemon, "status -w10ms", 4);
 	ctl_expect_said(daemon, "runnelctl: status: no answer");
 	ctl_expect(daemon, "reload -w10ms", 1);
@@ -255,6 +258,7 @@ START_TEST(metrics_never_go_back)
 		ck_assert_uint_eq(metric_of(daemon, "runnel_connections"), 1);
 		if (round == 2) {
 			ctl_expect(daemon, "reload", 0);
+			WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
 			ck_assert_uint_eq(metric_of(daemon, "runnel_generation"), 2);
 		}
 		for (unsigned slot = 0; round == 1 && slot < 2; slot++) {
