@@ -180,12 +180,13 @@ START_TEST(manager_hears_of_upgrades)
 	snprintf(name, sizeof(name), "%s/notify", daemon->folder);
 	manager_open(&manager, name);
 	setenv("WATCHDOG_USEC", "20000", 1);
-	daemon_start(daemon);
+	/* The queue of the socket is short: who does not read it at all times loses messages. */
+	daemon_launch(daemon);
 	old = daemon->pid;
 	snprintf(text, sizeof(text), "READY=1\nMAINPID=%d", (int)old);
 	WAIT_FOR(manager_heard(&manager, text) == 1);
+	daemon_await_ready(daemon);
 	daemon_signal(daemon, SIGUSR2);
-	/* The queue of the socket is short. */
 	WAIT_FOR(manager_heard(&manager, "READY=") > 0 && daemon_has_ended(daemon));
 	ck_assert_int_eq(daemon->exit_status, 0);
 	daemon_attach(daemon, pid_file);
@@ -199,8 +200,9 @@ START_TEST(manager_hears_of_upgrades)
 	WAIT_FOR(
 	    manager_heard(&manager, "WATCHDOG=1") > 0 && strstr(rest, "WATCHDOG=1") != NULL);
 	ck_assert(!daemon_has_logged(daemon, "inherited: "));
-	daemon_end(daemon);
-	ck_assert_uint_eq(manager_heard(&manager, "STOPPING=1"), 1);
+	daemon_signal(daemon, SIGTERM);
+	WAIT_FOR(manager_heard(&manager, "STOPPING=1") == 1);
+	ck_assert_int_eq(daemon_await_end(daemon), 0);
 	close(manager.fd);
 	daemon_destroy(&daemon);
 }
