@@ -163,6 +163,8 @@ START_TEST(reload_can_change_the_user)
 	daemon_set_conf(daemon, text);
 	daemon_signal(daemon, SIGHUP);
 	WAIT_FOR(daemon_has_logged(daemon, "generation 2 serves"));
+	/* Until then it accepts, too, and closes whom it has let in. */
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
 	for (unsigned slot = 0; slot < 2; slot++)
 		expect_status(
 		    daemon_worker(daemon, slot), "Uid:\t%d\t%d\t%d\t%d\n", uid, uid, uid, uid);
