@@ -132,12 +132,14 @@ END_TEST
 START_TEST(automatic_max_connections_fits_the_descriptor_limit)
 {
 	struct daemon *daemon = daemon_new(1, CONF, "auto");
+	unsigned n_free;
 	int fds[128], n = 0;
 	uint16_t port;
 
 	daemon->max_fds = 128;
 	daemon_start(daemon);
 	port = daemon_port(daemon, "main");
+	n_free = process_n_fds(daemon_worker(daemon, 0));
 	while (n < 128 && (fds[n] = try_to_be_served(port)) >= 0)
 		n++;
 	ck_assert_int_ge(n, 32);
@@ -146,7 +148,9 @@ START_TEST(automatic_max_connections_fits_the_descriptor_limit)
 		client_ping(fds[i], "let in, so served");
 		close(fds[i]);
 	}
-	WAIT_FOR((fds[0] = try_to_be_served(port)) >= 0);
+	WAIT_FOR(process_n_fds(daemon_worker(daemon, 0)) == n_free);
+	fds[0] = client_connect(port);
+	client_ping(fds[0], "there is room again");
 	close(fds[0]);
 	daemon_end(daemon);
 	daemon_expect_counter(daemon, "rejected", 1);
@@ -209,11 +213,11 @@ START_TEST(exhausted_descriptors_do_not_spin_and_pass)
 	worker = daemon_worker(daemon, 0);
 	fd = client_connect(port);
 	client_ping(fd, "before");
+	WAIT_FOR(process_state(worker) == 'S');
 	limit_fds(worker, fds_in_use(worker));
 	ck_assert_uint_lt(busy_ms_while_knocking(worker, port), 300);
 	client_ping(fd, "meanwhile");
 	/* Nobody waits in vain: there is a descriptor to turn people away with. */
-	WAIT_FOR(process_state(worker) == 'S');
 	next = client_connect(port);
 	client_expect_end(next);
 	close(next);
