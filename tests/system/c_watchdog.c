@@ -131,12 +131,12 @@ END_TEST
 
 START_TEST(slow_handler_is_logged_and_stands_in_the_status)
 {
-	struct daemon *daemon = start(1, "slow-handler = 50ms\n");
+	struct daemon *daemon = start(1, "slow-handler = 500ms\n");
 	int fd = client_connect(daemon_port(daemon, "main"));
 
 	client_ping(fd, "fast");
 	ck_assert(!daemon_has_logged(daemon, "slow handler"));
-	probe_send(fd, PROBE_BUSY, 1, 120000);
+	probe_send(fd, PROBE_BUSY, 1, 700000);
 	client_receive(fd, (char[12]){ 0 }, 12);
 	WAIT_FOR(daemon_has_logged(daemon, "slow handler: module 'probe': message id 8 took "));
 	daemon_signal(daemon, SIGRTMIN);
