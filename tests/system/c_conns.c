@@ -136,6 +136,13 @@ START_TEST(list_is_sorted_filtered_and_cut)
 }
 END_TEST
 
+static bool has_longest_queue(struct daemon *daemon, const char *peer)
+{
+	ctl_expect(daemon, "conns --sort queue --limit 1 --json", 0);
+	return strstr(ctl_said(daemon), peer) != NULL &&
+	       strstr(ctl_said(daemon), "\"queue_bytes\":0}") == NULL;
+}
+
 /* Of the one that does not read, its queue is seen; of the one that was quiet, for how long. */
 START_TEST(those_that_stand_out_come_first)
 {
@@ -156,11 +163,9 @@ START_TEST(those_that_stand_out_come_first)
 		    frames[i].head, (uint8_t[]){ 0, 0, 0, 1, 0, 0, 4000 >> 8, 4000 & 0xff }, 8);
 	ck_assert_uint_lt(
 	    client_send_until_stalled(stuck, frames, sizeof(frames), 200), sizeof(frames));
-	client_ping(busy, "hello");
-	ctl_expect(daemon, "conns --sort queue --limit 1 --json", 0);
 	snprintf(peer, sizeof(peer), "127.0.0.1:%u\"", port_of(stuck));
-	ctl_expect_said(daemon, peer);
-	ck_assert_ptr_null(strstr(ctl_said(daemon), "\"queue_bytes\":0}"));
+	WAIT_FOR(has_longest_queue(daemon, peer));
+	client_ping(busy, "hello");
 	ctl_expect(daemon, "conns --sort age --limit 1 --json", 0);
 	snprintf(peer, sizeof(peer), "127.0.0.1:%u\"", port_of(quiet));
 	ctl_expect_said(daemon, peer);
