@@ -228,22 +228,29 @@ static _Noreturn void be_full(int listen_fd)
 		pause();
 }
 
-static int listen_somewhere(struct bench_server *server, int backlog)
+int bench_server_hold_port(struct bench_server *server)
 {
-	static const int room = 65536;
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	ck_assert_int_ge(fd, 0);
-	/* Little room, so that a request of 16M cannot hide in it. */
-	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, len), 0);
-	ck_assert_int_eq(listen(fd, backlog), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &len), 0);
 	snprintf(server->address, sizeof(server->address), "127.0.0.1:%u",
 	    (unsigned int)ntohs(address.sin_port));
+	return fd;
+}
+
+static int listen_somewhere(struct bench_server *server, int backlog)
+{
+	static const int room = 65536;
+	int fd = bench_server_hold_port(server);
+
+	/* Little room, so that a request of 16M cannot hide in it. */
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+	ck_assert_int_eq(listen(fd, backlog), 0);
 	return fd;
 }
 

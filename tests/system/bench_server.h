@@ -55,4 +55,7 @@ void bench_server_start_floor(struct bench_server *server);
 
 void bench_server_end(struct bench_server *server);
 
+/* No server: its address is bound by the descriptor that is returned, and nobody listens. */
+int bench_server_hold_port(struct bench_server *server);
+
 #endif

@@ -22,7 +22,7 @@
 #define ARGUMENTS_MAX 48
 
 /* Far above what any of these takes, so that a hang is told from a slow machine. */
-#define TIMEOUT_S 30
+#define TIMEOUT_S 60
 
 static struct bench_server server;
 static char json_path[] = "/tmp/runnel-bench-test.XXXXXX";
@@ -264,7 +264,7 @@ START_TEST(duration_ends_the_run)
 	expect("run.failed", 0);
 	expect_at_least("run.replies", 20);
 	expect_at_least("run.seconds", 0.2);
-	ck_assert_double_lt(figure("run.seconds"), 5);
+	ck_assert_double_lt(figure("run.seconds"), 20);
 }
 END_TEST
 
@@ -344,7 +344,10 @@ START_TEST(lost_connection_costs_its_request_and_is_replaced)
 	char path[64];
 
 	bench_server_start(&server, faults_at_fourth[_i].fault);
-	bench("-c 3 -n 8 -e 12 -D 150ms", 1);
+	/* The other replies have to come in time, however busy the machine is. */
+	bench(faults_at_fourth[_i].fault == FAULT_HANG ? "-c 3 -n 8 -e 12 -D 2s"
+						       : "-c 3 -n 8 -e 12",
+	    1);
 	bench_server_end(&server);
 	expect("run.replies", 18);
 	expect("run.failed", 6);
@@ -437,8 +440,8 @@ START_TEST(server_that_reads_in_sips_runs_into_the_deadline)
 	bench("-c 1 -n 1 -e 16M -D 1s", 1);
 	bench_server_end(&server);
 	expect("run.failed_by_cause.timeout", 1);
+	/* Put off, it would have sent all of it. */
 	ck_assert_double_lt(figure("run.bytes_sent"), BENCH_SATED);
-	ck_assert_double_lt(figure("run.seconds"), 2);
 }
 END_TEST
 
@@ -478,9 +481,10 @@ END_TEST
 
 START_TEST(no_server_is_connection_refused)
 {
-	bench_server_start(&server, FAULT_NONE);
-	bench_server_end(&server);
+	int fd = bench_server_hold_port(&server);
+
 	bench("-c 10 -n 10", 1);
+	close(fd);
 	expect("connect.connects", 10);
 	expect("connect.connects_failed.refused", 10);
 	expect("run.not_sent", 100);
