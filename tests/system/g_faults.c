@@ -29,10 +29,9 @@
 
 /* One of each kind of talker in turn; see talker_begin(). */
 #define N_TALKERS 12
-#define N_FRAMES 6000
+/* Of each; those of all seeds are a million. How many calls they take depends on the machine. */
+#define N_FRAMES 8500
 #define N_SEEDS 10
-/* Frames and socket calls of one seed; those of all seeds are a million. */
-#define LEAST_WORK 100000
 
 #define N_FRAGILE_FRAMES 300
 #define N_FRAGILE_ROUNDS 20
@@ -313,7 +312,6 @@ static void echo_under_faults(unsigned int n_workers, unsigned int seed)
 	daemon_expect_counter(daemon, "sends_refused", 0);
 	daemon_expect_counter(daemon, "closed_peer", N_TALKERS);
 	ck_assert_uint_gt(daemon_counter(daemon, "drains_cut"), 0);
-	ck_assert_uint_ge(n_reported(daemon, "calls") + N_TALKERS * N_FRAMES, LEAST_WORK);
 	daemon_destroy(&daemon);
 }
 
