@@ -59,7 +59,7 @@ START_TEST(each_request_is_late_in_its_time)
 	struct message requests[3], reply;
 	int server, fd;
 	struct daemon *relay =
-	    relay_start_before(&backend, "on-failure = tell reply-timeout = 200ms", &server);
+	    relay_start_before(&backend, "on-failure = tell reply-timeout = 2s", &server);
 
 	fd = relay_connect(relay);
 	for (uint32_t i = 0; i < 3; i++) {
