@@ -221,7 +221,7 @@ START_TEST(silent_worker_is_left_out)
 		clients[i] = client_connect(daemon_port(daemon, "main"));
 		client_ping(clients[i], "hello");
 	}
-	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGSTOP), 0);
+	process_stop(daemon_worker(daemon, 1));
 	ctl_expect(daemon, "conns", 0);
 	ctl_expect_said(daemon, "\nwithout those of worker 1, which has not answered\n");
 	ck_assert_uint_lt(count(ctl_said(daemon), "  main      127.0.0.1:"), 20);

@@ -211,8 +211,7 @@ START_TEST(wait_has_the_limit_that_is_given)
 	struct daemon *daemon = ctl_daemon(1);
 
 	daemon_start(daemon);
-	daemon_signal(daemon, SIGSTOP);
-	WAIT_FOR(process_state(daemon->pid) == 'T');
+	process_stop(daemon->pid);
 	ctl_expect(daemon, "status -w10ms", 4);
 	ctl_expect_said(daemon, "runnelctl: status: no answer");
 	ctl_expect(daemon, "reload -w10ms", 1);

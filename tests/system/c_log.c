@@ -209,12 +209,6 @@ START_TEST(file_that_cannot_be_opened_anew_is_kept)
 }
 END_TEST
 
-static void signal_others(struct daemon *daemon, int number)
-{
-	for (unsigned slot = 1; slot < N_WORKERS; slot++)
-		ck_assert_int_eq(kill(daemon_worker(daemon, slot), number), 0);
-}
-
 /*
  * The descriptor of the new file arrives at a worker whose connections have taken all others,
  * because the others do not accept their share.
@@ -227,12 +221,14 @@ START_TEST(worker_at_its_limit_changes_too)
 
 	daemon->max_fds = 96;
 	daemon_start(daemon);
-	signal_others(daemon, SIGSTOP);
+	for (unsigned slot = 1; slot < N_WORKERS; slot++)
+		process_stop(daemon_worker(daemon, slot));
 	while (n < 600)
 		fds[n++] = client_connect(daemon_port(daemon, "main"));
 	/* One is in reserve for closing those that are too many. */
 	WAIT_FOR(process_n_fds(daemon_worker(daemon, 0)) >= 95);
-	signal_others(daemon, SIGCONT);
+	for (unsigned slot = 1; slot < N_WORKERS; slot++)
+		ck_assert_int_eq(kill(daemon_worker(daemon, slot), SIGCONT), 0);
 	for (int turn = 0; turn < 2; turn++) {
 		move_log(daemon, old, turn);
 		daemon_signal(daemon, SIGUSR1);

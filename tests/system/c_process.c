@@ -36,18 +36,12 @@ static struct daemon *start_probe(unsigned n_workers)
 	return start_probe_at(0, n_workers);
 }
 
-static void stop_process(pid_t pid)
-{
-	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-	WAIT_FOR(process_state(pid) == 'T');
-}
-
 /* Connect to a daemon whose worker is stopped, kill that, and connect again: all are served. */
 static void connect_over_a_kill(uint16_t port, pid_t victim)
 {
 	int fds[2 * N_CLIENTS];
 
-	stop_process(victim);
+	process_stop(victim);
 	for (int i = 0; i < N_CLIENTS; i++)
 		fds[i] = client_connect(port);
 	ck_assert_int_eq(kill(victim, SIGKILL), 0);
@@ -188,7 +182,7 @@ static bool slot_is_its_own(struct daemon *daemon, unsigned slot)
 	uint16_t port = daemon_port(daemon, "main");
 	int fds[N_CLIENTS], other = probe_connect_to_worker(port, 1 - slot), n_own = 0;
 
-	stop_process(daemon_worker(daemon, slot));
+	process_stop(daemon_worker(daemon, slot));
 	for (int i = 0; i < N_CLIENTS; i++)
 		fds[i] = client_connect(port);
 	/* Time for the other worker to take what it may. */
@@ -406,7 +400,7 @@ static void stop_gracefully(unsigned n_workers, int number)
 	}
 	/* The requests and the order to stop are there when the workers go on. */
 	for (unsigned slot = 0; slot < n_workers; slot++)
-		stop_process(daemon_worker(daemon, slot));
+		process_stop(daemon_worker(daemon, slot));
 	for (int i = 0; i < N_STOPPED; i++)
 		client_send(fds[i], stream.data, stream.len);
 	daemon_signal(daemon, number);

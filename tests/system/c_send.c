@@ -272,8 +272,7 @@ START_TEST(stuck_daemon_is_not_waited_for_forever)
 	struct daemon *daemon = new_reachable(BY_SOCKET);
 
 	daemon_start(daemon);
-	daemon_signal(daemon, SIGSTOP);
-	WAIT_FOR(process_state(daemon->pid) == 'T');
+	process_stop(daemon->pid);
 	expect_send(daemon, "status", 4);
 	expect_said(daemon, "status: no answer in 10 s");
 	daemon_signal(daemon, SIGCONT);

@@ -43,7 +43,7 @@ START_TEST(clients_of_a_stopped_worker_are_served_by_another)
 	int fd = probe_connect_to_worker(port, 2), other;
 	pid_t stopped = daemon_worker(daemon, 2);
 
-	ck_assert_int_eq(kill(stopped, SIGSTOP), 0);
+	process_stop(stopped);
 	for (int round = 0; round < 3; round++)
 		expect_all_served(port);
 	daemon_signal(daemon, SIGRTMIN);

@@ -137,8 +137,7 @@ static pid_t stop_worker(struct daemon *daemon)
 {
 	pid_t worker = daemon_worker(daemon, 0);
 
-	ck_assert_int_eq(kill(worker, SIGSTOP), 0);
-	WAIT_FOR(process_state(worker) == 'T');
+	process_stop(worker);
 	WAIT_FOR(n_outstanding(daemon_port(daemon, "main")) >= N_BUSY);
 	return worker;
 }

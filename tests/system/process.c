@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -37,6 +38,12 @@ char process_state(pid_t pid)
 	char state;
 
 	return read_stat(pid, &state, &ticks) ? state : '\0';
+}
+
+void process_stop(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	WAIT_FOR(process_state(pid) == 'T');
 }
 
 uint64_t process_cpu_ms(pid_t pid)

@@ -10,6 +10,9 @@
 /* 'R', 'S', 'T' (stopped), 'Z' (dead, not yet reaped) ...; 0: there is no such process. */
 char process_state(pid_t pid);
 
+/* Have it stopped: when this returns it runs no more, as it may when kill(2) returns. */
+void process_stop(pid_t pid);
+
 /* CPU time so far, user and system. */
 uint64_t process_cpu_ms(pid_t pid);
 
