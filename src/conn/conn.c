@@ -289,13 +289,15 @@ static void destroy(struct rnl_conn *conn)
 
 	if (!conn->is_ended)
 		end(conn);
-	poller_remove(table->poller, conn->fd);
+	if (conn->fd >= 0)
+		poller_remove(table->poller, conn->fd);
 	wheel_cancel(&table->wheel, &conn->deadline);
 	list_remove(&conn->turn);
 	list_remove(&conn->all);
 	sendq_clear(&conn->out, &table->pool);
 	input_clear(&conn->in);
-	close(conn->fd);
+	if (conn->fd >= 0)
+		close(conn->fd);
 	count_open(conn, -1);
 	table->n_conns--;
 	if (conn->listener->is_outgoing)
@@ -325,6 +327,20 @@ static void call_moved(struct rnl_conn *conn)
 	conn_do(conn, DOING_NOTHING, 0);
 }
 
+/* Without close hooks and uncounted: it does not end, but is another's. */
+static void forget(struct rnl_conn *conn)
+{
+	hash_remove(&conn->table->by_id, &conn->by_id);
+	conn->is_ended = true;
+	conn->state = CONN_BROKEN;
+}
+
+void conn_unmake(struct rnl_conn *conn)
+{
+	forget(conn);
+	destroy(conn);
+}
+
 /*
  * With nothing to send or to come from a job, at the end of a frame or within one, another
  * worker can go on with it.
@@ -335,10 +351,10 @@ static bool move(struct rnl_conn *conn)
 	    conn->is_refused || conn->n_holds > 0 || !sendq_is_empty(&conn->out) ||
 	    !conn->table->move(conn, conn->table->move_arg))
 		return false;
-	hash_remove(&conn->table->by_id, &conn->by_id);
+	poller_remove(conn->table->poller, conn->fd);
+	conn->fd = -1;
 	counter_add(conn->table->seat->counters.moved_out, 1);
-	conn->is_ended = true;
-	conn->state = CONN_BROKEN;
+	forget(conn);
 	call_moved(conn);
 	return true;
 }

@@ -67,7 +67,7 @@ struct rnl_conn {
 	uint32_t frame_ms; /* is_in_frame since */
 	uint32_t sent_ms;  /* bytes went last */
 
-	int fd;                          /* owned */
+	int fd;                          /* owned; -1: it has moved, and goes */
 	struct conn_table *table;        /* borrowed */
 	const struct listener *listener; /* borrowed */
 	struct input in;

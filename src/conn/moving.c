@@ -190,35 +190,59 @@ static bool restore(struct rnl_conn *conn, struct reader *reader)
 	return is_taken;
 }
 
-/* The connection stands; what comes now can still end it, as any connection. */
-static void resume(struct rnl_conn *conn, const struct head *head, struct reader *reader)
+/* It has been looked at before: the connection was made of it. */
+static struct head read_head(struct reader *reader)
 {
-	const void *input = take(reader, head->input_len);
-	struct view view = { .bytes = input, .len = head->input_len };
+	const void *bytes = take(reader, sizeof(struct head));
+	struct head head;
 
-	counter_add(conn->table->seat->counters.moved_in, 1);
+	CHECK(bytes != NULL);
+	memcpy(&head, bytes, sizeof(head));
+	return head;
+}
+
+static void set_times(struct rnl_conn *conn, const struct head *head)
+{
 	conn->heard_ms = head->heard_ms;
 	conn->frame_ms = head->frame_ms;
 	conn->sent_ms = head->sent_ms;
 	conn->beat_ms = head->beat_ms;
 	conn->opened_ds = head->opened_ds;
 	conn->is_in_frame = head->is_in_frame;
-	if (input == NULL || input_keep(&conn->in, &view, 0) != STATUS_OK)
-		conn_abort(conn, CLOSE_REASON_error);
-	else if (!restore(conn, reader))
-		conn_close(conn, CLOSE_REASON_handler);
-	conn_settle(conn);
+}
+
+static enum status make(struct conn_table *table, const struct listener *listener, int fd,
+    const struct head *head, struct reader *reader, struct rnl_conn **result)
+{
+	const void *input = take(reader, head->input_len);
+	struct view view = { .bytes = input, .len = head->input_len };
+	struct rnl_conn *conn;
+	enum status status;
+
+	if (input == NULL) {
+		close(fd);
+		return STATUS_INVALID;
+	}
+	status = conn_make(table, listener, fd, &head->peer, head->id, &conn);
+	if (status != STATUS_OK)
+		return status;
+	set_times(conn, head);
+	status = input_keep(&conn->in, &view, 0);
+	if (status != STATUS_OK) {
+		conn_unmake(conn);
+		return status;
+	}
+	*result = conn;
+	return STATUS_OK;
 }
 
 enum status moving_unpack(struct conn_table *table, const struct listener listeners[],
-    size_t n_listeners, const uint8_t *message, size_t len, int fd)
+    size_t n_listeners, const uint8_t *message, size_t len, int fd, struct rnl_conn **conn)
 {
 	struct reader reader = { .bytes = message, .len = len };
 	const void *head_bytes = take(&reader, sizeof(struct head));
 	const struct listener *listener = NULL;
-	struct rnl_conn *conn;
 	struct head head;
-	enum status status;
 
 	if (head_bytes != NULL) {
 		memcpy(&head, head_bytes, sizeof(head));
@@ -229,8 +253,26 @@ enum status moving_unpack(struct conn_table *table, const struct listener listen
 		close(fd);
 		return STATUS_INVALID;
 	}
-	status = conn_make(table, listener, fd, &head.peer, head.id, &conn);
-	if (status == STATUS_OK)
-		resume(conn, &head, &reader);
-	return status;
+	return make(table, listener, fd, &head, &reader, conn);
+}
+
+void moving_resume(struct rnl_conn *conn, const uint8_t *message, size_t len)
+{
+	struct reader reader = { .bytes = message, .len = len };
+	const struct head head = read_head(&reader);
+
+	take(&reader, strlen(conn->listener->name) + 1);
+	take(&reader, head.input_len);
+	counter_add(conn->table->seat->counters.moved_in, 1);
+	if (!restore(conn, &reader))
+		conn_close(conn, CLOSE_REASON_handler);
+	/* All others have been told already. */
+	if (conn->table->is_stopping)
+		conn_stop(conn);
+	conn_settle(conn);
+}
+
+void moving_undo(struct rnl_conn *conn)
+{
+	conn_unmake(conn);
 }

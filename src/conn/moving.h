@@ -33,12 +33,22 @@ bool moving_describe(const struct listener *listener, char text[MOVING_OFFER_SIZ
 size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE]);
 
 /*
- * Go on with the connection of a message on fd, which is the table's from now on,
- * also on failure. Calls the restore hooks; a module that refuses ends the
- * connection. STATUS_INVALID: no such listener, or a message of another version;
- * STATUS_NOMEM, STATUS_ERRNO.
+ * Make the connection of a message on fd, which is the table's from now on, also
+ * on failure. It is not served yet: moving_resume() or moving_undo() has to
+ * follow before the loop goes on. STATUS_INVALID: no such listener, or a message
+ * of another version; STATUS_NOMEM, STATUS_ERRNO.
  */
 enum status moving_unpack(struct conn_table *table, const struct listener listeners[],
-    size_t n_listeners, const uint8_t *message, size_t len, int fd) MUST_CHECK;
+    size_t n_listeners, const uint8_t *message, size_t len, int fd,
+    struct rnl_conn **conn) MUST_CHECK;
+
+/*
+ * Go on with the connection of the message. Calls the restore hooks; a module that
+ * refuses ends the connection. It may be gone afterwards.
+ */
+void moving_resume(struct rnl_conn *conn, const uint8_t *message, size_t len);
+
+/* It stays where it was: close the descriptor here, and call no hook. */
+void moving_undo(struct rnl_conn *conn);
 
 #endif

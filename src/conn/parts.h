@@ -11,6 +11,9 @@
 enum status conn_make(struct conn_table *table, const struct listener *listener, int fd,
     const struct endpoint *peer, uint64_t id, struct rnl_conn **conn) MUST_CHECK;
 
+/* conn.c: undo that: without close hooks, not counted. Its descriptor is closed. */
+void conn_unmake(struct rnl_conn *conn);
+
 /* conn.c: write down what the worker is about to do with it. */
 void conn_do(struct rnl_conn *conn, enum doing_what what, unsigned int module);
 

@@ -70,8 +70,8 @@ struct conn_table {
 	uint64_t drain_ms;
 	uint32_t drain_spread_ms;
 	/*
-	 * Takes a connection over to another worker; false: not now. Called for those of the
-	 * listeners whose bits are set in movable.
+	 * Takes a connection over to another worker, and its descriptor, which it closes;
+	 * false: not now. Called for those of the listeners whose bits are set in movable.
 	 */
 	bool (*move)(struct rnl_conn *conn, void *arg);
 	void *move_arg;

@@ -57,7 +57,7 @@ ssize_t passing_receive(int from, void *bytes, size_t size, int *passed)
 	*passed = -1;
 	do
 		n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	control = n >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	if (control != NULL && control->cmsg_level == SOL_SOCKET &&
 	    control->cmsg_type == SCM_RIGHTS)

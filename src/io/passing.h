@@ -16,7 +16,9 @@ ssize_t passing_send(int to, const void *bytes, size_t len, int passed);
 
 /*
  * Receive up to size bytes. *passed is the descriptor that came along, the
- * caller's now and close-on-exec; -1: none, or the process had no place for it.
+ * caller's now and close-on-exec; -1: none, or the process had no place for it. An
+ * end that died with unread messages is told once, before what it has sent: that is
+ * passed over here.
  */
 ssize_t passing_receive(int from, void *bytes, size_t size, int *passed);
 

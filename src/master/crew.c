@@ -110,8 +110,10 @@ static void on_ready(struct process *process)
 	slot->state = SLOT_READY;
 	slot->was_ready = true;
 	ev_timer_stop(crew->config.loop, &slot->timer);
-	if (crew->is_serving)
+	if (crew->is_serving) {
 		process_order(process, CHANNEL_SERVE, 0);
+		crew->config.on_replaced(process->slot, crew->config.arg);
+	}
 	adoption_arrange(crew);
 	changed(crew);
 }

@@ -31,6 +31,8 @@ struct crew_config {
 	size_t n_sockets;
 	bool is_detached;             /* workers leave the terminal once they are ready */
 	void (*on_change)(void *arg); /* a worker became ready, ended, or was given up */
+	/* While the crew serves, another worker is ready in a slot. */
+	void (*on_replaced)(unsigned int slot, void *arg);
 	/* Called in a new worker: forget all that is the master's, and other sockets than these.
 	 */
 	void (*in_child)(const struct worker_socket *sockets, size_t n, void *arg);

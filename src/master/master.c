@@ -166,24 +166,37 @@ static void on_ready(void *arg)
 		succession_commit(master->succession);
 }
 
-/* Let each worker of the old master hand its connections over to this generation. */
+/* Let the old master's worker in a slot hand its connections over to this generation. */
+static void relieve_slot(struct master *master, uint32_t slot)
+{
+	int pair[2];
+
+	if (channel_open(pair) != STATUS_OK) {
+		log_warn(
+		    "old worker %u: its connections are closed: %s", slot, strerror(errno));
+		return;
+	}
+	succession_receive(master->succession, slot, pair[1]);
+	channel_send_fd(master->old.channel, CHANNEL_HAND_OVER, slot, pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void relieve_old(struct master *master)
 {
-	int channel = master->old.channel;
+	for (uint32_t slot = 0; slot < master->old.n_slots; slot++)
+		relieve_slot(master, slot);
+}
 
-	for (uint32_t slot = 0; slot < master->old.n_slots; slot++) {
-		int pair[2];
+static void on_replaced(unsigned int replaced, void *arg)
+{
+	struct master *master = arg;
+	uint32_t n = succession_current(master->succession)->settings->workers;
 
-		if (channel_open(pair) != STATUS_OK) {
-			log_warn("old worker %u: its connections are closed: %s", slot,
-			    strerror(errno));
-			continue;
-		}
-		succession_receive(master->succession, slot, pair[1]);
-		channel_send_fd(channel, CHANNEL_HAND_OVER, slot, pair[0]);
-		close(pair[0]);
-		close(pair[1]);
-	}
+	if (master->old.channel < 0)
+		return;
+	for (uint32_t slot = replaced; slot < master->old.n_slots; slot += n)
+		relieve_slot(master, slot);
 }
 
 static void on_serving(void *arg)
@@ -364,6 +377,7 @@ static void serve(struct master *master)
 		.prepare = prepare,
 		.ready = on_ready,
 		.serving = on_serving,
+		.replaced = on_replaced,
 		.failed = on_failed,
 		.dead = on_dead,
 		.empty = on_empty,

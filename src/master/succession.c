@@ -158,6 +158,8 @@ static void in_child(const struct worker_socket *sockets, size_t n, void *arg)
 	succession->config.in_child(succession->config.arg);
 }
 
+static void on_replaced(unsigned int slot, void *arg);
+
 static void start_crew(struct succession *succession, struct generation *next)
 {
 	const struct succession_config *config = &succession->config;
@@ -173,6 +175,7 @@ static void start_crew(struct succession *succession, struct generation *next)
 		.n_sockets = next->n_sockets,
 		.is_detached = config->is_detached,
 		.on_change = review,
+		.on_replaced = on_replaced,
 		.in_child = in_child,
 		.arg = succession,
 	};
@@ -276,22 +279,46 @@ void succession_resize(struct succession *succession, int by)
 	start_next(succession, must_strdup(current->conf_text), (unsigned int)n);
 }
 
-/* Connect each slot of an old generation with one of the new, to hand connections over. */
+/* Let the worker in a slot of an old generation hand connections over to one of the new. */
+static void connect_slot(struct generation *from, unsigned int slot, struct generation *to)
+{
+	int pair[2];
+
+	if (channel_open(pair) != STATUS_OK) {
+		log_warn("worker %u: its connections are closed: %s", slot, strerror(errno));
+		return;
+	}
+	crew_receive(to->crew, slot, pair[1]);
+	crew_hand_over(from->crew, slot, pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void connect_slots(struct generation *from, struct generation *to)
 {
-	for (unsigned int slot = 0; slot < from->settings->workers; slot++) {
-		int pair[2];
+	for (unsigned int slot = 0; slot < from->settings->workers; slot++)
+		connect_slot(from, slot, to);
+}
 
-		if (channel_open(pair) != STATUS_OK) {
-			log_warn(
-			    "worker %u: its connections are closed: %s", slot, strerror(errno));
+/* The worker that was there before may have died with connections on the way to it. */
+static void on_replaced(unsigned int replaced, void *arg)
+{
+	struct succession *succession = arg;
+	struct generation *current = succession->current;
+	struct link *link;
+
+	if (current == NULL)
+		return;
+	list_foreach(link, &succession->endings.list) {
+		struct generation *from = container_of(link, struct generation, link);
+
+		if (from->since_ms == 0)
 			continue;
-		}
-		crew_receive(to->crew, slot, pair[1]);
-		crew_hand_over(from->crew, slot, pair[0]);
-		close(pair[0]);
-		close(pair[1]);
+		for (unsigned int slot = replaced; slot < from->settings->workers;
+		     slot += current->settings->workers)
+			connect_slot(from, slot, current);
 	}
+	succession->config.replaced(replaced, succession->config.arg);
 }
 
 /* Those that drain already hand over to the newest generation from now on, too. */
@@ -451,17 +478,21 @@ void succession_freeze(struct succession *succession, bool is_frozen)
 	succession->is_frozen = is_frozen;
 }
 
+/* The newest of those that drain: the others hand over to it. One end is for one worker. */
 void succession_hand_over(struct succession *succession, unsigned int slot, int fd)
 {
+	const struct generation *newest = NULL;
 	struct link *link;
 
 	list_foreach(link, &succession->endings.list) {
 		const struct generation *generation =
 		    container_of(link, struct generation, link);
 
-		if (generation->since_ms != 0 && slot < generation->settings->workers)
-			crew_hand_over(generation->crew, slot, fd);
+		if (generation->since_ms != 0)
+			newest = generation;
 	}
+	if (newest != NULL && slot < newest->settings->workers)
+		crew_hand_over(newest->crew, slot, fd);
 }
 
 void succession_receive(struct succession *succession, unsigned int slot, int fd)

@@ -33,6 +33,8 @@ struct succession_config {
 	void (*ready)(void *arg);
 	/* It serves. */
 	void (*serving)(void *arg);
+	/* Of those that serve, the worker in a slot is another one now. */
+	void (*replaced)(unsigned int slot, void *arg);
 	/* There is no next generation; what serves goes on. */
 	void (*failed)(const struct reason *why, void *arg);
 	/* No worker of the generation that serves can run. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <ev.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,32 +14,28 @@
 #include "io/passing.h"
 #include "worker/handover.h"
 
-/* Connections in one turn of the loop, so that those that stay are served meanwhile. */
-#define BUDGET 64
-
-/* A rest when descriptors are short. */
-#define PAUSE_S 0.05
-
-struct handover {
-	ev_timer pause; /* until the kernel lets more descriptors travel */
-	ev_io io;       /* readable: offers; writable: the other worker takes more */
-	struct conn_table *table;
-	const struct listeners *listeners;
-	uint64_t offered; /* listeners, by their bits */
-	bool is_known;    /* all offers have come */
-	size_t n_left;    /* of the table's connections, to be looked at in this pass */
-	uint8_t message[MOVING_SIZE];
+/* A connection that was sent, and whose reply has not come. */
+struct flight {
+	struct link link;
+	int fd; /* owned */
+	size_t len;
+	uint8_t message[];
 };
 
-struct receiver {
-	ev_io io;
-	ev_timer pause; /* for want of a descriptor */
-	int reserve;    /* its place is the next connection's; -1: there is none */
-	void (*on_end)(void *arg);
-	void *arg;
+struct handover {
 	struct link link; /* in the worker's list */
+	ev_timer pause;   /* until it is worth while to send again */
+	ev_io io;         /* readable: offers, replies; writable: the other worker takes more */
 	struct conn_table *table;
 	const struct listeners *listeners;
+	uint64_t offered;    /* listeners, by their bits */
+	bool is_known;       /* all offers have come */
+	bool is_over;        /* it sends no more */
+	size_t n_left;       /* of the table's connections, to be looked at in this pass */
+	struct link flights; /* oldest first */
+	size_t n_flights;
+	void (*on_landed)(void *arg);
+	void *arg;
 	uint8_t message[MOVING_SIZE];
 };
 
@@ -60,15 +55,20 @@ static void look_at_all(struct handover *handover)
 	want(handover->table->loop, &handover->io, EV_READ | EV_WRITE);
 }
 
-/* The socket would be writable all the time. */
+/* The socket may be writable all the time. */
+static void stop_sweep(struct handover *handover)
+{
+	handover->n_left = 0;
+	want(handover->table->loop, &handover->io, EV_READ);
+}
+
 static void pause_sweep(struct handover *handover)
 {
 	struct ev_loop *loop = handover->table->loop;
 
-	handover->n_left = 0;
-	want(loop, &handover->io, EV_READ);
+	stop_sweep(handover);
 	if (!ev_is_active(&handover->pause)) {
-		ev_timer_set(&handover->pause, PAUSE_S, 0.);
+		ev_timer_set(&handover->pause, HANDOVER_PAUSE_S, 0.);
 		ev_timer_start(loop, &handover->pause);
 	}
 }
@@ -80,35 +80,77 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int revents)
 	look_at_all(container_of(timer, struct handover, pause));
 }
 
-/* The other worker is gone: each connection is closed at its moment. */
-static void give_up(struct handover *handover)
+/* The table's move while there is nobody to hand over to. */
+static bool stay(struct rnl_conn *conn, void *arg)
 {
-	handover->table->movable = 0;
-	table_schedule_all(handover->table);
-	ev_io_stop(handover->table->loop, &handover->io);
+	(void)conn;
+	(void)arg;
+	return false;
+}
+
+static void end(struct handover *handover)
+{
+	handover->is_over = true;
+	ev_timer_stop(handover->table->loop, &handover->pause);
+	stop_sweep(handover);
+}
+
+static struct flight *flight_new(const struct handover *handover, size_t len, int fd)
+{
+	struct flight *flight = malloc(sizeof(*flight) + len);
+
+	if (flight == NULL)
+		return NULL;
+	list_init(&flight->link);
+	flight->fd = fd;
+	flight->len = len;
+	memcpy(flight->message, handover->message, len);
+	return flight;
+}
+
+/* It has not moved: errno. */
+static void consider_rest(struct handover *handover)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		look_at_all(handover);
+	else if (errno == ETOOMANYREFS)
+		pause_sweep(handover);
+	else
+		/* Its end comes behind the replies. */
+		end(handover);
+}
+
+static bool can_send(struct handover *handover)
+{
+	/* Until the offers are known nobody knows which can move. */
+	return handover->is_known && !handover->is_over && !ev_is_active(&handover->pause) &&
+	       handover->n_flights < HANDOVER_WINDOW;
 }
 
 /* The table's move: false when it is not offered, or has to wait. */
 static bool hand_over(struct rnl_conn *conn, void *arg)
 {
 	struct handover *handover = arg;
+	struct flight *flight;
 	size_t len;
 
-	/* Until the offers are known it may be that all can move. */
-	if (!handover->is_known)
+	if (!can_send(handover))
 		return false;
 	len = moving_pack(conn, handover->message);
 	if (len == 0)
 		return false;
-	if (passing_send(handover->io.fd, handover->message, len, conn->fd) >= 0)
-		return true;
-	if (errno == EAGAIN || errno == EWOULDBLOCK)
-		look_at_all(handover);
-	else if (errno == ETOOMANYREFS)
-		pause_sweep(handover);
-	else
-		give_up(handover);
-	return false;
+	flight = flight_new(handover, len, conn->fd);
+	if (flight == NULL)
+		return false;
+	if (passing_send(handover->io.fd, handover->message, len, conn->fd) < 0) {
+		consider_rest(handover);
+		free(flight);
+		return false;
+	}
+	list_append(&handover->flights, &flight->link);
+	if (++handover->n_flights == HANDOVER_WINDOW)
+		stop_sweep(handover);
+	return true;
 }
 
 /* Look at some connections, each of which is put behind the others. */
@@ -116,7 +158,8 @@ static void sweep(struct handover *handover)
 {
 	struct conn_table *table = handover->table;
 
-	for (int i = 0; i < BUDGET && handover->n_left > 0 && table->n_conns > 0; i++) {
+	for (int i = 0; i < HANDOVER_BUDGET && handover->n_left > 0 && table->n_conns > 0;
+	     i++) {
 		struct link *first = table->conns.next;
 
 		handover->n_left--;
@@ -149,20 +192,117 @@ static void end_offers(struct handover *handover)
 	look_at_all(handover);
 }
 
-/* An empty text ends the offers. */
-static void read_offers(struct handover *handover)
+/* It is served here again, or moves once more. */
+static void take_back(struct handover *handover, const struct flight *flight)
 {
-	char offer[MOVING_OFFER_SIZE];
-	ssize_t n;
+	const struct listeners *listeners = handover->listeners;
+	struct rnl_conn *conn;
+	enum status status = moving_unpack(handover->table, listeners->list, listeners->n,
+	    flight->message, flight->len, flight->fd, &conn);
 
-	while ((n = recv(handover->io.fd, offer, sizeof(offer), 0)) > 0) {
-		if (n == 1)
-			end_offers(handover);
-		else
-			take_offer(handover, offer, (size_t)n);
+	if (status == STATUS_OK)
+		moving_resume(conn, flight->message, flight->len);
+	else
+		log_error("a connection that no later worker took is lost: %s",
+		    status == STATUS_NOMEM ? "out of memory" : strerror(errno));
+}
+
+static struct flight *shift(struct handover *handover)
+{
+	struct link *link = list_shift(&handover->flights);
+
+	if (link == NULL)
+		return NULL;
+	handover->n_flights--;
+	return container_of(link, struct flight, link);
+}
+
+/* The oldest has its reply. */
+static void land(struct handover *handover, bool is_taken)
+{
+	struct flight *flight = shift(handover);
+
+	if (flight == NULL)
+		return;
+	if (is_taken) {
+		close(flight->fd);
+	} else {
+		if (!handover->is_over)
+			pause_sweep(handover);
+		take_back(handover, flight);
 	}
-	if (n == 0)
-		give_up(handover);
+	free(flight);
+	if (handover->n_flights == HANDOVER_WINDOW / 2 && can_send(handover))
+		look_at_all(handover);
+	if (handover->n_flights == 0)
+		handover->on_landed(handover->arg);
+}
+
+static void handover_destroy(struct handover *handover)
+{
+	struct conn_table *table = handover->table;
+	struct flight *flight;
+
+	if (table->move_arg == handover) {
+		table->move = stay;
+		table->move_arg = NULL;
+	}
+	while ((flight = shift(handover)) != NULL) {
+		close(flight->fd);
+		free(flight);
+	}
+	list_remove(&handover->link);
+	ev_timer_stop(table->loop, &handover->pause);
+	ev_io_stop(table->loop, &handover->io);
+	close(handover->io.fd);
+	free(handover);
+}
+
+/*
+ * The other worker is gone. What it has not taken it never will. Others stay as they are,
+ * with time to move: the next worker in its slot may take them.
+ */
+static void be_left(struct handover *handover)
+{
+	end(handover);
+	if (handover->n_flights > 0)
+		log_info("%zu connections on the way to a later worker that is gone are "
+			 "served here",
+		    handover->n_flights);
+	while (handover->n_flights > 0)
+		land(handover, false);
+	handover_destroy(handover);
+}
+
+/* An empty text ends the offers; then replies come. */
+static void read_message(struct handover *handover, const char *bytes, size_t len)
+{
+	if (handover->is_known)
+		land(handover, bytes[0] == HANDOVER_TAKEN);
+	else if (len == 1)
+		end_offers(handover);
+	else
+		take_offer(handover, bytes, len);
+}
+
+/* False: the handover is gone. */
+static bool read_all(struct handover *handover)
+{
+	char bytes[MOVING_OFFER_SIZE];
+
+	for (;;) {
+		ssize_t n = recv(handover->io.fd, bytes, sizeof(bytes), 0);
+
+		if (n > 0) {
+			read_message(handover, bytes, (size_t)n);
+		} else if (n == 0) {
+			be_left(handover);
+			return false;
+		} else if (errno != EINTR && errno != ECONNRESET) {
+			return true;
+		}
+		/* Who dies with unread messages resets; what it has sent comes behind that. */
+	}
 }
 
 static void on_handover(struct ev_loop *loop, ev_io *io, int revents)
@@ -170,183 +310,74 @@ static void on_handover(struct ev_loop *loop, ev_io *io, int revents)
 	struct handover *handover = container_of(io, struct handover, io);
 
 	(void)loop;
-	if (revents & EV_READ)
-		read_offers(handover);
-	if ((revents & EV_WRITE) && ev_is_active(io))
+	if ((revents & EV_READ) && !read_all(handover))
+		return;
+	if ((revents & EV_WRITE) && (io->events & EV_WRITE))
 		sweep(handover);
 }
 
-struct handover *handover_new(
-    struct conn_table *table, const struct listeners *listeners, int fd)
+/* Its replies are still to come. */
+static void end_all(struct link *list)
+{
+	struct link *link;
+
+	list_foreach(link, list)
+		end(container_of(link, struct handover, link));
+}
+
+enum status handover_new(struct link *list, struct conn_table *table,
+    const struct listeners *listeners, int fd, void (*on_landed)(void *arg), void *arg)
 {
 	struct handover *handover = calloc(1, sizeof(*handover));
 
 	if (handover == NULL) {
 		close(fd);
-		return NULL;
+		return STATUS_NOMEM;
 	}
+	end_all(list);
 	handover->table = table;
 	handover->listeners = listeners;
+	handover->on_landed = on_landed;
+	handover->arg = arg;
+	list_init(&handover->flights);
+	list_append(list, &handover->link);
 	table->move = hand_over;
 	table->move_arg = handover;
 	table->movable = UINT64_MAX;
 	ev_init(&handover->pause, on_pause_over);
 	ev_io_init(&handover->io, on_handover, fd, EV_READ);
 	ev_io_start(table->loop, &handover->io);
-	return handover;
-}
-
-void handover_destroy(struct handover **handoverp)
-{
-	struct handover *handover = *handoverp;
-
-	if (handover == NULL)
-		return;
-	handover->table->movable = 0;
-	ev_timer_stop(handover->table->loop, &handover->pause);
-	ev_io_stop(handover->table->loop, &handover->io);
-	close(handover->io.fd);
-	free(handover);
-	*handoverp = NULL;
-}
-
-static void receiver_destroy(struct receiver *receiver)
-{
-	list_remove(&receiver->link);
-	ev_io_stop(receiver->table->loop, &receiver->io);
-	ev_timer_stop(receiver->table->loop, &receiver->pause);
-	if (receiver->reserve >= 0)
-		close(receiver->reserve);
-	close(receiver->io.fd);
-	free(receiver);
-}
-
-static void take(struct receiver *receiver, size_t len, int fd)
-{
-	const struct listeners *listeners = receiver->listeners;
-	enum status status = moving_unpack(
-	    receiver->table, listeners->list, listeners->n, receiver->message, len, fd);
-
-	if (status != STATUS_OK)
-		log_error("a connection of an earlier worker cannot go on: %s",
-		    status == STATUS_ERRNO   ? strerror(errno)
-		    : status == STATUS_NOMEM ? "out of memory"
-					     : "it is of another version");
-}
-
-enum receipt { RECEIPT_TAKEN, RECEIPT_NONE_NOW, RECEIPT_NO_PLACE, RECEIPT_END };
-
-/* Without a descriptor for it the kernel would drop the connection. */
-static bool has_place(struct receiver *receiver)
-{
-	if (receiver->reserve < 0)
-		receiver->reserve = fcntl(receiver->io.fd, F_DUPFD_CLOEXEC, 0);
-	return receiver->reserve >= 0;
-}
-
-static enum receipt receive_one(struct receiver *receiver)
-{
-	int passed;
-	ssize_t n;
-
-	if (!has_place(receiver))
-		return RECEIPT_NO_PLACE;
-	close(receiver->reserve);
-	receiver->reserve = -1;
-	n = passing_receive(
-	    receiver->io.fd, receiver->message, sizeof(receiver->message), &passed);
-	if (n > 0 && passed >= 0)
-		take(receiver, (size_t)n, passed);
-	else if (n > 0)
-		log_error("a connection of an earlier worker came without its descriptor");
-	if (n < 0)
-		return errno == EAGAIN || errno == EWOULDBLOCK ? RECEIPT_NONE_NOW : RECEIPT_END;
-	return n == 0 ? RECEIPT_END : RECEIPT_TAKEN;
-}
-
-static void end(struct receiver *receiver)
-{
-	void (*on_end)(void *) = receiver->on_end;
-	void *arg = receiver->arg;
-
-	receiver_destroy(receiver);
-	on_end(arg);
-}
-
-static void on_receiver(struct ev_loop *loop, ev_io *io, int revents)
-{
-	struct receiver *receiver = container_of(io, struct receiver, io);
-	enum receipt receipt = RECEIPT_TAKEN;
-
-	(void)revents;
-	for (int i = 0; i < BUDGET && receipt == RECEIPT_TAKEN; i++)
-		receipt = receive_one(receiver);
-	if (receipt == RECEIPT_NO_PLACE) {
-		ev_io_stop(loop, io);
-		ev_timer_set(&receiver->pause, PAUSE_S, 0.);
-		ev_timer_start(loop, &receiver->pause);
-	} else if (receipt == RECEIPT_END) {
-		end(receiver);
-	}
-}
-
-static void on_place(struct ev_loop *loop, ev_timer *timer, int revents)
-{
-	(void)revents;
-	ev_io_start(loop, &container_of(timer, struct receiver, pause)->io);
-}
-
-static void say(int fd, const char *text)
-{
-	if (send(fd, text, strlen(text) + 1, MSG_NOSIGNAL) < 0)
-		log_debug("an earlier worker hears no offer: %s", strerror(errno));
-}
-
-/* They are few and small: a new pair holds them. */
-static void make_offers(const struct listeners *listeners, int fd)
-{
-	char text[MOVING_OFFER_SIZE];
-
-	for (size_t i = 0; i < listeners->n; i++) {
-		if (moving_describe(&listeners->list[i], text))
-			say(fd, text);
-	}
-	say(fd, "");
-}
-
-enum status receiver_new(struct link *list, struct conn_table *table,
-    const struct listeners *listeners, int fd, void (*on_end)(void *arg), void *arg)
-{
-	struct receiver *receiver = calloc(1, sizeof(*receiver));
-
-	if (receiver == NULL) {
-		close(fd);
-		return STATUS_NOMEM;
-	}
-	receiver->table = table;
-	receiver->listeners = listeners;
-	receiver->reserve = -1;
-	receiver->on_end = on_end;
-	receiver->arg = arg;
-	ev_init(&receiver->pause, on_place);
-	list_append(list, &receiver->link);
-	make_offers(listeners, fd);
-	ev_io_init(&receiver->io, on_receiver, fd, EV_READ);
-	ev_io_start(table->loop, &receiver->io);
 	return STATUS_OK;
 }
 
-void receivers_close(struct link *list)
+bool handovers_are_flying(struct link *list)
+{
+	struct link *link;
+
+	list_foreach(link, list) {
+		if (container_of(link, struct handover, link)->n_flights > 0)
+			return true;
+	}
+	return false;
+}
+
+void handovers_end(struct link *list)
+{
+	struct link *link;
+
+	list_foreach(link, list) {
+		struct handover *handover = container_of(link, struct handover, link);
+
+		handover->table->movable = 0;
+		end(handover);
+	}
+}
+
+void handovers_close(struct link *list)
 {
 	struct link *link, *after;
 
-	list_foreach_safe(link, after, list) {
-		struct receiver *receiver = container_of(link, struct receiver, link);
-
-		/* What comes after this the other end cannot send. */
-		shutdown(receiver->io.fd, SHUT_RD);
-		while (receive_one(receiver) == RECEIPT_TAKEN)
-			continue;
-		receiver_destroy(receiver);
-	}
+	handovers_end(list);
+	list_foreach_safe(link, after, list)
+		handover_destroy(container_of(link, struct handover, link));
 }

@@ -25,6 +25,7 @@
 #include "worker/channel.h"
 #include "worker/handover.h"
 #include "worker/limits.h"
+#include "worker/receiver.h"
 #include "worker/survey.h"
 #include "worker/trim.h"
 #include "worker/worker.h"
@@ -49,10 +50,10 @@ struct worker {
 	struct acceptors *acceptors; /* NULL: it accepts no more */
 	bool is_serving;             /* it was told to accept */
 	bool has_left;               /* the listening sockets are closed here */
-	bool is_ending;            /* it accepts no more, and ends when it has no connection */
-	struct handover *handover; /* to a later worker; NULL: none */
-	struct link receivers;     /* of connections of earlier ones */
-	struct link surveys;       /* that are being answered */
+	bool is_ending;        /* it accepts no more, and ends when it has no connection */
+	struct link handovers; /* to later workers */
+	struct link receivers; /* of connections of earlier ones */
+	struct link surveys;   /* that are being answered */
 	ev_io channel;
 	ev_signal term;
 	ev_timer deadline; /* of a graceful end */
@@ -152,7 +153,7 @@ static void on_idle(void *arg)
 	struct worker *worker = arg;
 
 	if (worker->is_ending && worker->table->n_conns == 0 && work_n_jobs() == 0 &&
-	    list_is_empty(&worker->receivers))
+	    list_is_empty(&worker->receivers) && !handovers_are_flying(&worker->handovers))
 		ev_break(worker->loop, EVBREAK_ALL);
 }
 
@@ -183,6 +184,7 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 		log_warn("%zu connections are closed because the time to drain is over",
 		    worker->table->n_conns);
 	receivers_close(&worker->receivers);
+	handovers_close(&worker->handovers);
 	cut_off(worker, CLOSE_REASON_drain_timeout);
 	on_idle(worker);
 }
@@ -216,7 +218,7 @@ static void stop(struct worker *worker, uint32_t limit_ms)
 {
 	begin_end(worker);
 	receivers_close(&worker->receivers);
-	handover_destroy(&worker->handover);
+	handovers_end(&worker->handovers);
 	table_stop(worker->table);
 	if (limit_ms != 0)
 		start_deadline(worker, limit_ms);
@@ -227,7 +229,7 @@ static void stop_now(struct worker *worker)
 {
 	begin_end(worker);
 	receivers_close(&worker->receivers);
-	handover_destroy(&worker->handover);
+	handovers_close(&worker->handovers);
 	cut_off(worker, CLOSE_REASON_shutdown);
 	on_idle(worker);
 }
@@ -281,8 +283,11 @@ static void hand_over(struct worker *worker, int fd)
 {
 	if (fd < 0)
 		return;
-	handover_destroy(&worker->handover);
-	worker->handover = handover_new(worker->table, worker->listeners, fd);
+	if (worker->table->is_stopping)
+		close(fd);
+	else if (handover_new(&worker->handovers, worker->table, worker->listeners, fd, on_idle,
+		     worker) != STATUS_OK)
+		log_error("cannot hand connections over: out of memory");
 }
 
 /*
@@ -480,7 +485,7 @@ static void finish(struct worker *worker)
 	/* A job that runs may use whatever its module has: nothing can be freed any more. */
 	if (work_n_jobs() > 0)
 		_exit(0);
-	handover_destroy(&worker->handover);
+	handovers_close(&worker->handovers);
 	surveys_close(&worker->surveys);
 	trim_stop(&worker->trim, worker->loop);
 	modules_stop(worker->modules);
@@ -498,6 +503,7 @@ void worker_run(const struct worker_plan *plan)
 {
 	struct worker worker = { .plan = plan };
 
+	list_init(&worker.handovers);
 	list_init(&worker.receivers);
 	list_init(&worker.surveys);
 	/* A hook that hangs hears of nothing; later the channel tells that the master is gone. */

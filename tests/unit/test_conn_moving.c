@@ -60,12 +60,16 @@ static int on_restore(struct rnl_conn *conn, const void *state, size_t len)
 
 static bool move(struct rnl_conn *conn, void *arg)
 {
+	struct rnl_conn *moved;
+
 	(void)arg;
 	other.len = moving_pack(conn, other.message);
 	if (other.len == 0)
 		return false;
 	other.status = moving_unpack(
-	    other.table, &other.listener, 1, other.message, other.len, dup(conn->fd));
+	    other.table, &other.listener, 1, other.message, other.len, conn->fd, &moved);
+	if (other.status == STATUS_OK)
+		moving_resume(moved, other.message, other.len);
 	return true;
 }
 
@@ -295,6 +299,7 @@ END_TEST
 START_TEST(a_message_that_is_not_understood_ends_its_connection)
 {
 	static char name[] = "another";
+	struct rnl_conn *conn;
 	struct peer peer;
 	int fd;
 
@@ -311,11 +316,35 @@ START_TEST(a_message_that_is_not_understood_ends_its_connection)
 	else
 		other.len--;
 	ck_assert_int_eq(
-	    moving_unpack(other.table, &other.listener, 1, other.message, other.len, fd),
+	    moving_unpack(other.table, &other.listener, 1, other.message, other.len, fd, &conn),
 	    STATUS_INVALID);
 	other.listener.name = rig.listener.name;
 	ck_assert_uint_eq(other.table->n_conns, 0);
 	RIG_UNTIL(peer_has_end(&peer));
+	peer_end(&peer);
+}
+END_TEST
+
+/* The receiver finds in the middle that it cannot take it: no hook is called, nothing counted. */
+START_TEST(a_connection_that_was_made_stays_where_it_was)
+{
+	struct rnl_conn *conn;
+	struct peer peer;
+
+	peer_open_tcp(&peer);
+	other.len = moving_pack(peer.conn, other.message);
+	ck_assert_int_eq(moving_unpack(other.table, &other.listener, 1, other.message,
+			     other.len, dup(peer.conn->fd), &conn),
+	    STATUS_OK);
+	ck_assert_uint_eq(other.table->n_conns, 1);
+	moving_undo(conn);
+	ck_assert_uint_eq(other.table->n_conns, 0);
+	ck_assert_uint_eq(other.table->seat->n_open[0], 0);
+	ck_assert_ptr_null(moved(&peer));
+	ck_assert_uint_eq(other.n_restored, 0);
+	ck_assert_uint_eq(rig.n_closed, 0);
+	peer_send_many(&peer, 1, 10, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 10));
 	peer_end(&peer);
 }
 END_TEST
@@ -401,6 +430,7 @@ TCase *moving_tests(void)
 	tcase_add_loop_test(tcase, a_module_can_keep_a_connection, 0, 2);
 	tcase_add_test(tcase, a_module_that_does_not_take_a_connection_ends_it);
 	tcase_add_loop_test(tcase, a_message_that_is_not_understood_ends_its_connection, 0, 3);
+	tcase_add_test(tcase, a_connection_that_was_made_stays_where_it_was);
 	tcase_add_test(tcase, connections_that_do_not_move_go_one_after_the_other);
 	tcase_add_test(tcase, listeners_that_fit_are_described_alike);
 	tcase_add_test(tcase, framings_fit_with_their_parameters);

@@ -1,5 +1,6 @@
 /*
- * worker/channel: messages between master and worker, with and without a descriptor.
+ * worker/channel: messages between master and worker, with and without a descriptor; and the
+ * tests of the other files.
  */
 #include "config.h"
 
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "worker/channel.h"
+
+#include "test_worker.h"
 
 #define N_FDS 64
 
@@ -154,6 +157,8 @@ int main(void)
 	int n_failed;
 
 	suite_add_tcase(suite, channel);
+	suite_add_tcase(suite, handover_tests());
+	suite_add_tcase(suite, receiver_tests());
 	tcase_add_checked_fixture(channel, open_channel, NULL);
 	tcase_add_test(channel, messages_arrive_in_order);
 	tcase_add_test(channel, reserve_lets_descriptors_in_at_the_limit);
