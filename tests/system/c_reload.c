@@ -165,6 +165,78 @@ START_TEST(connections_move_within_a_message)
 }
 END_TEST
 
+#define N_MANY 1000
+
+/* Each moves only once, to the last worker. */
+static void expect_moved(struct daemon *daemon, unsigned n_lost)
+{
+	daemon_expect_counter(daemon, "closed_worker_died", n_lost);
+	daemon_expect_counter(daemon, "moved_out", daemon_counter(daemon, "moved_in"));
+	daemon_expect_counter(daemon, "closed_shutdown", 0);
+	daemon_expect_counter(daemon, "closed_drain_timeout", 0);
+}
+
+/* It dies with ten, and more on the way to it: those it has not taken, the next one gets. */
+START_TEST(only_what_a_worker_had_taken_dies_with_it)
+{
+	struct daemon *daemon = start(1, MOVING);
+	uint16_t port = daemon_port(daemon, "main");
+	static uint64_t ids[N_MANY];
+	static int fds[N_MANY];
+	unsigned n_lost = 0;
+
+	for (int i = 0; i < N_MANY; i++) {
+		fds[i] = client_connect(port);
+		ids[i] = probe_who(fds[i]).id;
+	}
+	set_conf(
+	    daemon, 1, SECTION("moves = true crash-mark = \"%s/mark\"") LISTEN, daemon->folder);
+	reload(daemon);
+	WAIT_FOR(n_ended(daemon) == 1);
+	ck_assert(daemon_has_logged(daemon, "in its save, moved or restore hook"));
+	ck_assert(daemon_has_logged(daemon, "on the way to a later worker that is gone"));
+	for (int i = 0; i < N_MANY; i++) {
+		if (client_try_ping(fds[i]))
+			ck_assert(probe_who(fds[i]).id == ids[i]);
+		else
+			n_lost++;
+		close(fds[i]);
+	}
+	ck_assert_uint_eq(n_lost, 10);
+	daemon_end(daemon);
+	expect_moved(daemon, n_lost);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* Killed at any moment, several times. */
+START_TEST(a_killed_worker_takes_nothing_with_it_that_was_on_the_way)
+{
+	struct daemon *daemon = start(1, MOVING);
+	uint16_t port = daemon_port(daemon, "main");
+	static int fds[N_MANY];
+	unsigned n_lost = 0;
+
+	for (int i = 0; i < N_MANY; i++) {
+		fds[i] = client_connect(port);
+		client_ping(fds[i], "before");
+	}
+	reload(daemon);
+	for (unsigned n = 2; n <= 4; n++) {
+		WAIT_FOR(daemon_n_started(daemon, 0) == n);
+		kill(daemon_worker(daemon, 0), SIGKILL);
+	}
+	WAIT_FOR(n_ended(daemon) == 1);
+	for (int i = 0; i < N_MANY; i++) {
+		n_lost += !client_try_ping(fds[i]);
+		close(fds[i]);
+	}
+	daemon_end(daemon);
+	expect_moved(daemon, n_lost);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* What cannot move is served to its end. */
 START_TEST(connections_that_cannot_move_are_closed_in_order)
 {
@@ -549,6 +621,8 @@ int main(void)
 
 	run_add_workers(moving, connections_move_to_the_next_generation);
 	tcase_add_test(moving, connections_move_within_a_message);
+	tcase_add_test(moving, only_what_a_worker_had_taken_dies_with_it);
+	tcase_add_test(moving, a_killed_worker_takes_nothing_with_it_that_was_on_the_way);
 	run_add_workers(moving, connections_that_cannot_move_are_closed_in_order);
 	tcase_add_test(moving, a_connection_moves_when_its_queue_is_empty);
 	tcase_add_test(

@@ -327,6 +327,42 @@ START_TEST(change_that_follows_an_upgrade_at_once_loses_no_connection)
 }
 END_TEST
 
+/* A worker of the new master dies with ten, and more on the way to it: the next one gets those. */
+START_TEST(only_what_a_new_worker_had_taken_dies_with_it)
+{
+	static int fds[N_MANY];
+	struct subject subject;
+	struct daemon *daemon;
+	char text[4096];
+	unsigned n_lost = 0;
+
+	start(&subject, 1);
+	daemon = subject.daemon;
+	for (int i = 0; i < N_MANY; i++) {
+		fds[i] = client_connect(daemon_port(daemon, "main"));
+		client_ping(fds[i], "before");
+	}
+	snprintf(text, sizeof(text),
+	    "workers = 1\nlog = \"%s\"\npid-file = \"%s\"\n"
+	    "module probe { path = \"" PROBE_PATH "\" moves = true "
+	    "crash-mark = \"%s/mark\" }\n" LISTEN,
+	    daemon->log, subject.pid_file, daemon->folder);
+	daemon_set_conf(daemon, text);
+	upgrade(&subject);
+	for (int i = 0; i < N_MANY; i++) {
+		n_lost += !client_try_ping(fds[i]);
+		close(fds[i]);
+	}
+	ck_assert_uint_eq(n_lost, 10);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_worker_died", n_lost);
+	daemon_expect_counter(daemon, "moved_out", daemon_counter(daemon, "moved_in"));
+	daemon_expect_counter(daemon, "closed_shutdown", 0);
+	daemon_expect_counter(daemon, "closed_drain_timeout", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* The number of workers is the new conf's. */
 START_TEST(an_upgrade_reads_the_conf)
 {
@@ -387,6 +423,7 @@ int main(void)
 	tcase_add_test(tcase, a_stop_ends_the_old_master_with_the_new_one);
 	tcase_add_loop_test(
 	    tcase, change_that_follows_an_upgrade_at_once_loses_no_connection, 0, 2);
+	tcase_add_test(tcase, only_what_a_new_worker_had_taken_dies_with_it);
 	tcase_add_test(tcase, an_upgrade_reads_the_conf);
 	tcase_add_loop_test(tcase, an_upgrade_that_is_none_is_refused, 0, 5);
 	return run_suite(suite);

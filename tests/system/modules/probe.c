@@ -4,6 +4,7 @@
  * worker how many there were.
  */
 #include <ev.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct later {
 
 static struct guest *guests;
 static unsigned n_opened, n_closed;
-static const char *on_open, *on_start;
+static const char *on_open, *on_start, *crash_mark;
 static int64_t is_moving;
 static char options_text[256];
 static uint8_t push_buf[MAX_PUSH];
@@ -495,6 +496,8 @@ static const struct rnl_option options[] = {
 	{ "flag", RNL_BOOL, "false", 0, 0, "yes or no" },
 	{ "text", RNL_STRING, "some text", 0, 0, "a text" },
 	{ "moves", RNL_BOOL, "false", 0, 0, "connections may be handed over" },
+	{ "crash-mark", RNL_STRING, "", 0, 0,
+	    "a file: who makes it crashes while it takes its tenth connection over" },
 };
 
 static int probe_configure(struct rnl_setup *setup)
@@ -510,6 +513,7 @@ static int probe_configure(struct rnl_setup *setup)
 	on_open = rnl_option_string(setup, "on-open");
 	on_start = rnl_option_string(setup, "on-start");
 	is_moving = rnl_option_number(setup, "moves");
+	crash_mark = rnl_option_string(setup, "crash-mark");
 	why = rnl_option_string(setup, "refuse");
 	if (strcmp(why, "abort") == 0)
 		abort();
@@ -632,11 +636,21 @@ static void probe_moved(struct rnl_conn *conn)
 	remove_guest(conn);
 }
 
+static void crash_once(void)
+{
+	static unsigned n_restored;
+
+	if (++n_restored == 10 && *crash_mark != '\0' &&
+	    open(crash_mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) >= 0)
+		abort();
+}
+
 static int probe_restore(struct rnl_conn *conn, const void *state, size_t len)
 {
 	struct guest *guest = add_guest(conn);
 	struct kept kept;
 
+	crash_once();
 	if (guest == NULL || len != sizeof(kept))
 		return -1;
 	memcpy(&kept, state, sizeof(kept));
