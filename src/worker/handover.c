@@ -298,10 +298,10 @@ static bool read_all(struct handover *handover)
 		} else if (n == 0) {
 			be_left(handover);
 			return false;
-		} else if (errno != EINTR && errno != ECONNRESET) {
+		} else {
+			/* Also when it died with unread messages: what it sent comes behind that. */
 			return true;
 		}
-		/* Who dies with unread messages resets; what it has sent comes behind that. */
 	}
 }
 

@@ -242,6 +242,7 @@ START_TEST(no_more_are_on_the_way_than_replies_fit)
 	open_peers(peers, 2 * HANDOVER_WINDOW);
 	offer();
 	RIG_UNTIL(rig.table->n_conns == HANDOVER_WINDOW);
+	table_schedule_all(rig.table);
 	RIG_FOR_MS(30, rig.table->n_conns == HANDOVER_WINDOW);
 	while (n < 2 * HANDOVER_WINDOW) {
 		await(&fd);

@@ -313,8 +313,8 @@ struct rnl_module {
 
 	/*
 	 * In the other worker, instead of open: state is what save wrote there, with another
-	 * build of the module perhaps. Returns 0; -1: the connection cannot go on, and is
-	 * closed.
+	 * build of the module perhaps. In the same worker when the other one has died without
+	 * it. Returns 0; -1: the connection cannot go on, and is closed.
 	 */
 	int (*restore)(struct rnl_conn *conn, const void *state, size_t len);
 
