@@ -6,14 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "master/inheritance.h"
 
 #define UPGRADE "RUNNEL_UPGRADE"
 #define SOCKETS "RUNNEL_SOCKETS"
+
+/* The first line of the list of sockets: how many there are. */
+#define LIST_HEAD "runneld sockets %zu"
 
 static bool pass(int fd)
 {
@@ -23,7 +27,17 @@ static bool pass(int fd)
 struct leaving {
 	FILE *text;
 	bool is_good;
+	size_t n;
 };
+
+static void count_socket(const char *key, int fd, void *arg)
+{
+	struct leaving *leaving = arg;
+
+	(void)key;
+	(void)fd;
+	leaving->n++;
+}
 
 static void leave_socket(const char *key, int fd, void *arg)
 {
@@ -33,19 +47,30 @@ static void leave_socket(const char *key, int fd, void *arg)
 		leaving->is_good = false;
 }
 
-static bool leave_sockets(const struct sockets *sockets)
+/* The file stays open for the next program: only the stream's own copy is closed. */
+static bool write_sockets(const struct sockets *sockets, int fd)
 {
-	char *text = NULL;
-	size_t size;
-	struct leaving leaving = { .text = open_memstream(&text, &size), .is_good = true };
+	int copy = dup(fd);
+	struct leaving leaving = { .text = copy >= 0 ? fdopen(copy, "w") : NULL };
 
 	if (leaving.text == NULL)
 		return false;
+	sockets_each(sockets, count_socket, &leaving);
+	leaving.is_good = fprintf(leaving.text, LIST_HEAD "\n", leaving.n) > 0;
 	sockets_each(sockets, leave_socket, &leaving);
-	leaving.is_good =
-	    fclose(leaving.text) == 0 && leaving.is_good && setenv(SOCKETS, text, 1) == 0;
-	free(text);
-	return leaving.is_good;
+	return fclose(leaving.text) == 0 && leaving.is_good;
+}
+
+/* An environment variable holds 128 KiB, which some thousand sockets need. */
+static bool leave_sockets(const struct sockets *sockets)
+{
+	int fd = memfd_create("runnel sockets", 0);
+	char text[16];
+
+	if (fd < 0 || !write_sockets(sockets, fd))
+		return false;
+	snprintf(text, sizeof(text), "%d", fd);
+	return setenv(SOCKETS, text, 1) == 0;
 }
 
 bool inheritance_leave(const struct inheritance *inheritance, const struct sockets *sockets)
@@ -76,25 +101,61 @@ static bool take_upgrade(struct inheritance *inheritance, const char *text)
 	       take_fd(inheritance->pages) && inheritance->n_slots <= SETTINGS_MAX_WORKERS;
 }
 
+static bool is_listening(int fd)
+{
+	int is_accepting = 0;
+	socklen_t size = sizeof(is_accepting);
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_accepting, &size) == 0 &&
+	       is_accepting != 0;
+}
+
+/* The line is as getline(3) read it. */
 static bool take_socket(struct sockets *sockets, char *line)
 {
-	char *key;
+	char *key, *end = strchr(line, '\n');
 	long fd = strtol(line, &key, 10);
 
-	if (key == line || *key != ' ' || fd < 0 || fd > INT32_MAX || !take_fd((int)fd))
+	if (end == NULL || key == line || *key != ' ' || fd < 0 || fd > INT32_MAX ||
+	    !is_listening((int)fd) || !take_fd((int)fd))
 		return false;
+	*end = '\0';
 	sockets_inherit(sockets, key + 1, (int)fd);
 	return true;
 }
 
+/* As many as the head says, and nothing behind them. */
+static bool read_sockets(struct sockets *sockets, FILE *list)
+{
+	char *line = NULL;
+	size_t size = 0, n = 0, n_left;
+	int end = 0;
+	bool is_good;
+
+	is_good = getline(&line, &size, list) > 0 &&
+		  sscanf(line, LIST_HEAD "%n", &n, &end) == 1 && strcmp(line + end, "\n") == 0;
+	for (n_left = n; is_good && n_left > 0; n_left--)
+		is_good = getline(&line, &size, list) > 0 && take_socket(sockets, line);
+	is_good = is_good && getline(&line, &size, list) < 0;
+	free(line);
+	return is_good;
+}
+
 static bool take_sockets(struct sockets *sockets, const char *text)
 {
-	char *copy = must_strdup(text), *rest = copy, *line;
-	bool is_good = true;
+	char *end;
+	long fd = strtol(text, &end, 10);
+	FILE *list;
+	bool is_good;
 
-	while (is_good && (line = strsep(&rest, "\n")) != NULL)
-		is_good = *line == '\0' || take_socket(sockets, line);
-	free(copy);
+	if (end == text || *end != '\0' || fd < 0 || fd > INT32_MAX || !take_fd((int)fd) ||
+	    lseek((int)fd, 0, SEEK_SET) < 0)
+		return false;
+	list = fdopen((int)fd, "r");
+	if (list == NULL)
+		return false;
+	is_good = read_sockets(sockets, list);
+	fclose(list);
 	return is_good;
 }
 

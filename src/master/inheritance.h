@@ -4,7 +4,8 @@
  * through exec as descriptors and environment variables. Process: the master.
  *
  *     RUNNEL_UPGRADE  channel pages generation slots serial, decimal
- *     RUNNEL_SOCKETS  a line for each socket: descriptor, space, key of its group
+ *     RUNNEL_SOCKETS  descriptor of a file in memory: "runneld sockets", their number;
+ *                     a line for each: descriptor, space, key of its group
  */
 #ifndef RUNNEL_MASTER_INHERITANCE_H
 #define RUNNEL_MASTER_INHERITANCE_H

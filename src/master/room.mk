@@ -46,6 +46,7 @@ TESTS += tests/unit/test-master
 tests_unit_test_master_SOURCES = \
 	tests/unit/test_master.c tests/unit/test_master.h \
 	tests/unit/test_master_control.c \
+	tests/unit/test_master_inheritance.c \
 	tests/unit/test_master_metrics.c \
 	tests/unit/test_master_notify.c \
 	tests/unit/test_master_pages.c

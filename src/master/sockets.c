@@ -245,14 +245,17 @@ enum status sockets_prepare(
 	return for_each_address(sockets, settings, prepare, why);
 }
 
-static struct group *find_key(struct sockets *sockets, const char *key)
+/* Where the kernel chose the port, several addresses may have the same key. */
+static struct group *find_group(struct sockets *sockets, const char *key,
+    const struct sockaddr_storage *addr, socklen_t len)
 {
 	struct link *link;
 
 	list_foreach(link, &sockets->groups) {
 		struct group *group = container_of(link, struct group, link);
 
-		if (strcmp(group->key, key) == 0)
+		if (strcmp(group->key, key) == 0 && group->len == len &&
+		    memcmp(&group->addr, addr, len) == 0)
 			return group;
 	}
 	return NULL;
@@ -260,12 +263,17 @@ static struct group *find_key(struct sockets *sockets, const char *key)
 
 void sockets_inherit(struct sockets *sockets, const char *key, int fd)
 {
-	struct group *group = find_key(sockets, key);
+	struct sockaddr_storage addr = { 0 };
+	socklen_t len = sizeof(addr);
+	struct group *group;
 
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0)
+		len = 0;
+	group = find_group(sockets, key, &addr, len);
 	if (group == NULL) {
 		group = group_new(sockets, must_strdup(key));
-		group->len = sizeof(group->addr);
-		getsockname(fd, (struct sockaddr *)&group->addr, &group->len);
+		group->addr = addr;
+		group->len = len;
 	}
 	if (group->n_fds == SETTINGS_MAX_WORKERS) {
 		close(fd);

@@ -152,10 +152,28 @@ START_TEST(another_binary_goes_on_with_the_connections)
 }
 END_TEST
 
-enum breakage { NOT_THERE, NOT_EXECUTABLE, FALSE, SCRIPT, TRUNCATED, BAD_CONF, N_BREAKAGES };
+enum breakage {
+	NOT_THERE,
+	NOT_EXECUTABLE,
+	FALSE,
+	SCRIPT,
+	TRUNCATED,
+	BAD_CONF,
+	NO_SOCKETS, /* their list is cut off on the way */
+	N_BREAKAGES
+};
+
+static void write_script(struct subject *subject, const char *text)
+{
+	ck_assert_int_eq(unlink(subject->binary), 0);
+	write_file(subject->binary, text);
+	ck_assert_int_eq(chmod(subject->binary, 0755), 0);
+}
 
 static void damage(struct subject *subject, enum breakage breakage)
 {
+	char text[512];
+
 	switch (breakage) {
 	case NOT_THERE:
 		ck_assert_int_eq(unlink(subject->binary), 0);
@@ -167,15 +185,17 @@ static void damage(struct subject *subject, enum breakage breakage)
 		copy_binary("/bin/false", subject->binary);
 		break;
 	case SCRIPT:
-		ck_assert_int_eq(unlink(subject->binary), 0);
-		write_file(subject->binary, "#!/bin/sh\nexit 3\n");
-		ck_assert_int_eq(chmod(subject->binary, 0755), 0);
+		write_script(subject, "#!/bin/sh\nexit 3\n");
 		break;
 	case TRUNCATED:
 		copy_binary(our_binary(), subject->binary);
-		ck_assert_int_eq(unlink(subject->binary), 0);
-		write_file(subject->binary, "\177ELF");
-		ck_assert_int_eq(chmod(subject->binary, 0755), 0);
+		write_script(subject, "\177ELF");
+		break;
+	case NO_SOCKETS:
+		snprintf(text, sizeof(text),
+		    "#!/bin/sh\n: >/proc/self/fd/$RUNNEL_SOCKETS\nexec %s \"$@\"\n",
+		    our_binary());
+		write_script(subject, text);
 		break;
 	default:
 		daemon_set_conf(subject->daemon, "no conf");
@@ -197,6 +217,9 @@ START_TEST(a_broken_binary_or_conf_changes_nothing)
 	before = probe_who(fd);
 	damage(&subject, (enum breakage)_i);
 	fail_to_upgrade(&subject);
+	ck_assert_int_eq(strstr(daemon_read(subject.daemon, subject.daemon->err),
+			     "RUNNEL_SOCKETS say is not left by a runneld") != NULL,
+	    _i == NO_SOCKETS);
 	after = probe_who(fd);
 	ck_assert(after.id == before.id);
 	daemon_set_conf(subject.daemon, conf);
@@ -244,9 +267,7 @@ START_TEST(a_stop_ends_an_upgrade)
 	struct subject subject;
 
 	start(&subject, 2);
-	ck_assert_int_eq(unlink(subject.binary), 0);
-	write_file(subject.binary, "#!/bin/sh\nexec sleep 1000\n");
-	ck_assert_int_eq(chmod(subject.binary, 0755), 0);
+	write_script(&subject, "#!/bin/sh\nexec sleep 1000\n");
 	daemon_signal(subject.daemon, SIGUSR2);
 	WAIT_FOR(daemon_has_logged(subject.daemon, "upgrade: started"));
 	/* Neither of these is done now. */
@@ -393,6 +414,47 @@ START_TEST(an_upgrade_reads_the_conf)
 }
 END_TEST
 
+#define LONG "a-name-that-makes-the-list-of-the-sockets-longer-than-it-"
+
+/* The list of the sockets is longer than one variable of the environment may be. */
+START_TEST(many_sockets_go_over_an_upgrade)
+{
+	static char conf[65536];
+	struct subject subject;
+	uint16_t port;
+	size_t len;
+	int fd;
+
+	prepare(&subject, 1, MOVING);
+	len = (size_t)snprintf(conf, sizeof(conf),
+	    "workers = 1\nlog = \"%s\"\npid-file = \"%s\"\n"
+	    "module probe { path = \"" PROBE_PATH "\" moves = true }\n",
+	    subject.daemon->log, subject.pid_file);
+	for (int i = 0; i < 60; i++) {
+		len += (size_t)snprintf(
+		    conf + len, sizeof(conf) - len, "listen " LONG "%d { address = { ", i);
+		for (int j = 1; j <= 30; j++)
+			len += (size_t)snprintf(conf + len, sizeof(conf) - len,
+			    "%s\"127.0.0.%d:0\"", j > 1 ? ", " : "", j);
+		len += (size_t)snprintf(
+		    conf + len, sizeof(conf) - len, " } modules = { probe } }\n");
+	}
+	ck_assert_uint_lt(len, sizeof(conf));
+	daemon_set_conf(subject.daemon, conf);
+	daemon_start(subject.daemon);
+	port = daemon_port(subject.daemon, LONG "0");
+	fd = client_connect(port);
+	client_ping(fd, "before");
+	upgrade(&subject);
+	client_ping(fd, "after");
+	close(fd);
+	fd = client_connect(port);
+	client_ping(fd, "a new one");
+	close(fd);
+	daemon_stop(&subject.daemon);
+}
+END_TEST
+
 /* Whoever sets the variables by hand is told. */
 START_TEST(an_upgrade_that_is_none_is_refused)
 {
@@ -401,7 +463,7 @@ START_TEST(an_upgrade_that_is_none_is_refused)
 	struct daemon *daemon = daemon_new(1, "%s", MOVING);
 
 	setenv("RUNNEL_UPGRADE", lies[_i], 1);
-	setenv("RUNNEL_SOCKETS", "999 127.0.0.1:1\n", 1);
+	setenv("RUNNEL_SOCKETS", "997", 1);
 	ck_assert_int_eq(daemon_run(daemon, "-F", "-c", daemon->conf, NULL), 1);
 	ck_assert(strstr(daemon_read(daemon, daemon->err), "not left by a runneld") != NULL);
 	daemon_destroy(&daemon);
@@ -425,6 +487,7 @@ int main(void)
 	    tcase, change_that_follows_an_upgrade_at_once_loses_no_connection, 0, 2);
 	tcase_add_test(tcase, only_what_a_new_worker_had_taken_dies_with_it);
 	tcase_add_test(tcase, an_upgrade_reads_the_conf);
+	tcase_add_test(tcase, many_sockets_go_over_an_upgrade);
 	tcase_add_loop_test(tcase, an_upgrade_that_is_none_is_refused, 0, 5);
 	return run_suite(suite);
 }

@@ -128,6 +128,7 @@ int main(void)
 	suite_add_tcase(suite, request_tests());
 	suite_add_tcase(suite, control_tests());
 	suite_add_tcase(suite, control_socket_tests());
+	suite_add_tcase(suite, inheritance_tests());
 	suite_add_tcase(suite, metrics_tests());
 	suite_add_tcase(suite, notify_tests());
 	suite_add_tcase(suite, pages_tests());

@@ -9,6 +9,7 @@
 TCase *request_tests(void);
 TCase *control_tests(void);
 TCase *control_socket_tests(void);
+TCase *inheritance_tests(void);
 TCase *metrics_tests(void);
 TCase *notify_tests(void);
 TCase *pages_tests(void);
