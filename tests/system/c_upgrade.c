@@ -414,6 +414,59 @@ START_TEST(an_upgrade_reads_the_conf)
 }
 END_TEST
 
+/* The ports that the kernel chose for a listener, in the order of the log. */
+static void read_ports(struct daemon *daemon, uint16_t ports[2])
+{
+	static const char text[] = "listen main: listening on 127.0.0.1:";
+	const char *at = daemon_read(daemon, daemon->log);
+
+	for (int i = 0; i < 2; i++) {
+		at = strstr(at, text);
+		ck_assert_ptr_nonnull(at);
+		at += sizeof(text) - 1;
+		ports[i] = (uint16_t)atoi(at);
+	}
+}
+
+static void expect_both_served(const uint16_t ports[2])
+{
+	for (int i = 0; i < 2 * N_CLIENTS; i++) {
+		int fd = client_connect(ports[i % 2]);
+
+		client_ping(fd, "served");
+		close(fd);
+	}
+}
+
+/* The same address twice, with port 0, is two ports, which stay apart. */
+START_TEST(ports_that_the_kernel_chose_stay)
+{
+	struct subject subject;
+	struct daemon *daemon;
+	uint16_t ports[2];
+
+	prepare(&subject, 2,
+	    "module probe { path = \"" PROBE_PATH "\" moves = true }\n"
+	    "listen main { address = { \"127.0.0.1:0\", \"127.0.0.1:0\" } modules = { probe } "
+	    "}\n");
+	daemon = subject.daemon;
+	daemon_start(daemon);
+	read_ports(daemon, ports);
+	ck_assert_uint_ne(ports[0], ports[1]);
+	for (int round = 0; round < 3; round++) {
+		upgrade(&subject);
+		expect_both_served(ports);
+	}
+	daemon_signal(daemon, SIGHUP);
+	WAIT_FOR(daemon_has_logged(daemon, "serves with 2 workers"));
+	WAIT_FOR(daemon_has_logged(daemon, "has ended"));
+	expect_both_served(ports);
+	/* No other was opened on the way. */
+	ck_assert_uint_eq(daemon_n_logged(daemon, "listening on"), 2);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 #define LONG "a-name-that-makes-the-list-of-the-sockets-longer-than-it-"
 
 /* The list of the sockets is longer than one variable of the environment may be. */
@@ -487,6 +540,7 @@ int main(void)
 	    tcase, change_that_follows_an_upgrade_at_once_loses_no_connection, 0, 2);
 	tcase_add_test(tcase, only_what_a_new_worker_had_taken_dies_with_it);
 	tcase_add_test(tcase, an_upgrade_reads_the_conf);
+	tcase_add_test(tcase, ports_that_the_kernel_chose_stay);
 	tcase_add_test(tcase, many_sockets_go_over_an_upgrade);
 	tcase_add_loop_test(tcase, an_upgrade_that_is_none_is_refused, 0, 5);
 	return run_suite(suite);
