@@ -15,6 +15,23 @@ void panic_set_page(struct panic_page *page)
 	panic_page = page;
 }
 
+void panic_enter(const char *fmt, ...)
+{
+	va_list args;
+
+	if (panic_page == NULL)
+		return;
+	va_start(args, fmt);
+	vsnprintf(panic_page->stage, sizeof(panic_page->stage), fmt, args);
+	va_end(args);
+}
+
+void panic_leave(void)
+{
+	if (panic_page != NULL)
+		panic_page->stage[0] = '\0';
+}
+
 void panic_at(const char *file, int line, const char *what)
 {
 	if (panic_page != NULL)
@@ -26,7 +43,7 @@ void panic_at(const char *file, int line, const char *what)
 
 void panic_because(const char *fmt, ...)
 {
-	struct panic_page own = { "" };
+	struct panic_page own = { .text = "" };
 	struct panic_page *page = panic_page != NULL ? panic_page : &own;
 	va_list args;
 

@@ -10,10 +10,16 @@
 
 struct panic_page {
 	char text[256]; /* empty: no panic */
+	char stage
+	    [128]; /* foreign code that runs, as "the start hook of module 'x'"; or empty */
 };
 
 /* Where this process leaves its last words; NULL: on stderr only. Borrowed for good. */
 void panic_set_page(struct panic_page *page);
+
+/* Foreign code is about to run; it has returned. If the process dies in between, that is why. */
+void panic_enter(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void panic_leave(void);
 
 _Noreturn void panic_at(const char *file, int line, const char *what);
 

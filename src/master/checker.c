@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/panic.h"
 #include "base/parent.h"
 #include "master/checker.h"
 #include "master/privileges.h"
@@ -41,8 +43,10 @@ struct checker {
 	size_t len;
 	bool is_read; /* to its end */
 	bool is_over; /* the process is gone */
+	bool is_late; /* it was killed for that */
 	int wait_status;
-	const char *fault; /* why the answer does not count; NULL: it does */
+	struct panic_page *page; /* the child's last words; NULL: no memory for that */
+	const char *fault;       /* why the answer does not count; NULL: it does */
 };
 
 /* What a conf becomes, in a child of parent; each part refers to those above it. */
@@ -140,12 +144,49 @@ static void stop_watching(struct checker *checker)
 	ev_timer_stop(loop, &checker->limit);
 }
 
+static void checker_free(struct checker *checker)
+{
+	if (checker->page != NULL)
+		munmap(checker->page, sizeof(*checker->page));
+	free(checker->answer);
+	free(checker);
+}
+
 static void checker_destroy(struct checker *checker)
 {
 	stop_watching(checker);
 	close(checker->io.fd);
-	free(checker->answer);
-	free(checker);
+	checker_free(checker);
+}
+
+/* Where its child is or was: foreign code, or "". */
+static const char *stage_of(const struct checker *checker)
+{
+	return checker->page != NULL ? checker->page->stage : "";
+}
+
+static void explain_death(const struct checker *checker, int signal, struct reason *why)
+{
+	const char *stage = stage_of(checker);
+
+	reason_set(why, "the check of the conf was killed by signal %d (%s)%s%s", signal,
+	    strsignal(signal), stage[0] != '\0' ? " in " : ": does a module crash?", stage);
+}
+
+static void explain_lateness(const struct checker *checker, struct reason *why)
+{
+	const char *stage = stage_of(checker);
+
+	reason_set(why, "the check of the conf did not end within %.0f s: does %s hang?",
+	    LIMIT_S, stage[0] != '\0' ? stage : "a module");
+}
+
+static void explain_exit(const struct checker *checker, int status, struct reason *why)
+{
+	const char *stage = stage_of(checker);
+
+	reason_set(why, "the check of the conf ended with status %d%s%s", status,
+	    stage[0] != '\0' ? " in " : "", stage);
 }
 
 /* What the answer comes to: the conf's text, or NULL and *why. */
@@ -156,13 +197,12 @@ static char *judge(struct checker *checker, struct reason *why)
 
 	if (checker->fault != NULL)
 		reason_set(why, "%s", checker->fault);
+	else if (checker->is_late)
+		explain_lateness(checker, why);
 	else if (WIFSIGNALED(status))
-		reason_set(why,
-		    "the check of the conf was killed by signal %d (%s): does a module crash?",
-		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+		explain_death(checker, WTERMSIG(status), why);
 	else if (WEXITSTATUS(status) != 0 || checker->len == 0)
-		reason_set(
-		    why, "the check of the conf ended with status %d", WEXITSTATUS(status));
+		explain_exit(checker, WEXITSTATUS(status), why);
 	else if (checker->answer[0] == ANSWER_BAD)
 		reason_set(why, "%s", checker->answer + 1);
 	if (why->text[0] != '\0')
@@ -240,7 +280,8 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 
 	(void)loop;
 	(void)revents;
-	give_up(checker, "the check of the conf did not end within 30 s: does a module hang?");
+	checker->is_late = true;
+	give_up(checker, NULL);
 }
 
 static void watch(struct checker *checker, int fd)
@@ -255,6 +296,15 @@ static void watch(struct checker *checker, int fd)
 	ev_timer_start(loop, &checker->limit);
 }
 
+/* Shared with the child. */
+static struct panic_page *page_new(void)
+{
+	void *page = mmap(NULL, sizeof(struct panic_page), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page != MAP_FAILED ? page : NULL;
+}
+
 struct checker *checker_start(const struct checker_config *config, struct reason *why)
 {
 	struct checker *checker = must_alloc(1, sizeof(*checker));
@@ -262,9 +312,10 @@ struct checker *checker_start(const struct checker_config *config, struct reason
 	int ends[2];
 
 	checker->config = *config;
+	checker->page = page_new();
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		reason_set(why, "cannot check the conf: %s", strerror(errno));
-		free(checker);
+		checker_free(checker);
 		return NULL;
 	}
 	parent = getpid();
@@ -272,13 +323,14 @@ struct checker *checker_start(const struct checker_config *config, struct reason
 	if (checker->pid == 0) {
 		close(ends[0]);
 		config->in_child(config->arg);
+		panic_set_page(checker->page);
 		answer(config->conf_path, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (checker->pid < 0) {
 		reason_set(why, "cannot check the conf: fork: %s", strerror(errno));
 		close(ends[0]);
-		free(checker);
+		checker_free(checker);
 		return NULL;
 	}
 	watch(checker, ends[0]);

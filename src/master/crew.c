@@ -84,6 +84,7 @@ static void spawn_later(struct slot *slot)
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct slot *slot = container_of(timer, struct slot, timer);
+	const char *stage;
 
 	(void)loop;
 	(void)revents;
@@ -91,9 +92,10 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 		spawn(slot);
 		return;
 	}
-	log_error("worker %u: pid %d is not ready after %.0f s and is killed: does a module's "
-		  "start hook hang?",
-	    slot_index(slot), (int)slot->process.pid, START_LIMIT_S);
+	stage = slot->process.seat->panic.stage;
+	log_error("worker %u: pid %d is not ready after %.0f s and is killed: does %s hang?",
+	    slot_index(slot), (int)slot->process.pid, START_LIMIT_S,
+	    stage[0] != '\0' ? stage : "a module");
 	/* One try of that length is enough. */
 	if (!slot->was_ready)
 		slot->n_failures = FIRST_TRIES;
@@ -287,6 +289,15 @@ unsigned int crew_n_running(const struct crew *crew)
 unsigned int crew_n_failed(const struct crew *crew)
 {
 	return count(crew, SLOT_FAILED);
+}
+
+const char *crew_fault(const struct crew *crew)
+{
+	for (unsigned int i = 0; i < crew->n_slots; i++) {
+		if (crew->slots[i].state == SLOT_FAILED)
+			return crew->slots[i].process.fault;
+	}
+	return "";
 }
 
 unsigned int crew_n_broken(const struct crew *crew)

@@ -59,6 +59,9 @@ unsigned int crew_n_running(const struct crew *crew);
  */
 unsigned int crew_n_failed(const struct crew *crew);
 
+/* What the worker of such a slot died in, for people; empty: it is not known. Borrowed. */
+const char *crew_fault(const struct crew *crew);
+
 /* Slots that crash so often that they are left alone for a while. */
 unsigned int crew_n_broken(const struct crew *crew);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,7 +80,18 @@ static void log_doing(const struct process *process)
 	    doing->conn);
 }
 
-static void log_death(const struct process *process, int status)
+/* What of a module's runs beside connections and messages. */
+static void note_fault(struct process *process, int status)
+{
+	const char *stage = process->seat->panic.stage;
+
+	process->fault[0] = '\0';
+	if (status != 0 && stage[0] != '\0')
+		snprintf(process->fault, sizeof(process->fault), "it died in %.*s",
+		    (int)sizeof(process->seat->panic.stage) - 1, stage);
+}
+
+static void log_death(struct process *process, int status)
 {
 	unsigned int slot = process->slot;
 	int pid = (int)process->pid;
@@ -92,6 +104,9 @@ static void log_death(const struct process *process, int status)
 		    "worker %u: pid %d exited with status %d", slot, pid, WEXITSTATUS(status));
 	else
 		log_info("worker %u: pid %d ended", slot, pid);
+	note_fault(process, status);
+	if (process->fault[0] != '\0')
+		log_error("worker %u: %s", slot, process->fault);
 	if (process->seat->panic.text[0] != '\0')
 		log_error("worker %u: its last words: %s", slot, process->seat->panic.text);
 	if (WIFSIGNALED(status))

@@ -36,6 +36,7 @@ struct process {
 	ev_child child;
 	ev_io channel_io;
 	uint64_t started_ms;
+	char fault[160]; /* what the last process died in, for people; empty: nobody knows */
 };
 
 void process_init(struct process *process, struct ev_loop *loop, struct pages *pages,

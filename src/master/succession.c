@@ -392,15 +392,22 @@ static void consider_rollback(struct succession *succession)
 	start_next(succession, text, 0);
 }
 
+static void fail_start(struct succession *succession)
+{
+	const char *fault = crew_fault(succession->next->crew);
+	struct reason why;
+
+	reason_set(&why, "the start failed: a worker cannot run%s%s",
+	    fault[0] != '\0' ? ": " : "; the log says why", fault);
+	fail(succession, &why);
+}
+
 static void review_next(struct succession *succession)
 {
 	const struct generation *next = succession->next;
-	static const struct reason why = {
-		"the start failed: a worker cannot run; the log says why"
-	};
 
 	if (crew_n_failed(next->crew) > 0) {
-		fail(succession, &why);
+		fail_start(succession);
 	} else if (!succession->is_ready &&
 		   crew_n_ready(next->crew) == next->settings->workers) {
 		succession->is_ready = true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/panic.h"
 #include "module/framings.h"
 #include "module/host.h"
 #include "module/modules.h"
@@ -41,7 +42,9 @@ static enum status open_module(struct module *module, const char *path, struct r
 	const struct rnl_module *api;
 	enum status status;
 
+	panic_enter("the loading of module '%s'", module->name);
 	module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	panic_leave();
 	if (module->handle == NULL)
 		return reason_set(why, "cannot load it: %s", dlerror());
 	api = dlsym(module->handle, "rnl_module");
@@ -138,6 +141,11 @@ static enum status add_static_routes(struct rnl_setup *setup)
 	return STATUS_OK;
 }
 
+static void enter(const struct module *module, const char *hook)
+{
+	panic_enter("the %s hook of module '%s'", hook, module->name);
+}
+
 static enum status configure(
     struct module *module, const struct settings *settings, struct reason *why)
 {
@@ -149,12 +157,16 @@ static enum status configure(
 		.why = &refusal,
 	};
 	enum status status = add_static_routes(&setup);
+	int result;
 
 	if (status == STATUS_INVALID)
 		*why = refusal;
 	if (status != STATUS_OK || module->api.configure == NULL)
 		return status;
-	if (module->api.configure(&setup) == 0 && !setup.is_refused)
+	enter(module, "configure");
+	result = module->api.configure(&setup);
+	panic_leave();
+	if (result == 0 && !setup.is_refused)
 		return STATUS_OK;
 	return reason_set(why, "module '%s': %s", module->name,
 	    setup.is_refused ? refusal.text : "its configure hook failed and did not say why");
@@ -178,32 +190,47 @@ void modules_attach(const struct modules *modules, struct conn_table *table)
 		table->free_data[i] = modules->list[i]->api.free_data;
 }
 
+static int start(const struct module *module)
+{
+	int result;
+
+	if (module->api.start == NULL)
+		return 0;
+	enter(module, "start");
+	result = module->api.start();
+	panic_leave();
+	return result;
+}
+
 enum status modules_start(struct modules *modules, struct reason *why)
 {
 	for (size_t i = 0; i < modules->n; i++) {
-		const struct module *module = modules->list[i];
-
-		if (module->api.start != NULL && module->api.start() != 0)
+		if (start(modules->list[i]) != 0)
 			return reason_set(
-			    why, "module '%s': its start hook failed", module->name);
+			    why, "module '%s': its start hook failed", modules->list[i]->name);
 	}
 	return STATUS_OK;
 }
 
+static void call(const struct module *module, void (*hook)(void), const char *name)
+{
+	if (hook == NULL)
+		return;
+	enter(module, name);
+	hook();
+	panic_leave();
+}
+
 void modules_drain(const struct modules *modules)
 {
-	for (size_t i = 0; i < modules->n; i++) {
-		if (modules->list[i]->api.drain != NULL)
-			modules->list[i]->api.drain();
-	}
+	for (size_t i = 0; i < modules->n; i++)
+		call(modules->list[i], modules->list[i]->api.drain, "drain");
 }
 
 void modules_stop(struct modules *modules)
 {
-	for (size_t i = modules->n; i > 0; i--) {
-		if (modules->list[i - 1]->api.stop != NULL)
-			modules->list[i - 1]->api.stop();
-	}
+	for (size_t i = modules->n; i > 0; i--)
+		call(modules->list[i - 1], modules->list[i - 1]->api.stop, "stop");
 }
 
 const struct module *modules_get(const struct modules *modules, const char *name)

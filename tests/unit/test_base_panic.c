@@ -94,6 +94,24 @@ START_TEST(a_long_text_is_cut)
 }
 END_TEST
 
+/* Foreign code is named while it runs, and its own words are another matter. */
+START_TEST(foreign_code_is_named_until_it_returns)
+{
+	start();
+	panic_enter("the %s hook", "start");
+	panic_leave();
+	panic_set_page(page);
+	ck_assert_str_eq(page->stage, "");
+	panic_enter("the %s hook of module '%s'", "start", "x");
+	ck_assert_str_eq(page->stage, "the start hook of module 'x'");
+	panic_leave();
+	ck_assert_str_eq(page->stage, "");
+	panic_enter("%0500d", 7);
+	ck_assert_uint_eq(strlen(page->stage), sizeof(page->stage) - 1);
+	ck_assert_str_eq(page->text, "");
+}
+END_TEST
+
 TCase *panic_tests(void)
 {
 	TCase *tests = tcase_create("panic");
@@ -104,5 +122,6 @@ TCase *panic_tests(void)
 	tcase_add_test_raise_signal(tests, no_struct_has_no_magic, SIGABRT);
 	tcase_add_test(tests, the_page_outlives_the_process);
 	tcase_add_test(tests, a_long_text_is_cut);
+	tcase_add_test(tests, foreign_code_is_named_until_it_returns);
 	return tests;
 }
