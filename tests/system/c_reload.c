@@ -358,6 +358,36 @@ START_TEST(a_failed_reload_changes_nothing)
 }
 END_TEST
 
+/* _i 1: those that were there before move, and count; 0: they stay, and do not. */
+START_TEST(max_connections_is_the_limit_of_the_new_workers)
+{
+	struct daemon *daemon = start(2, _i == 1 ? MOVING : STAYING);
+	uint16_t port = daemon_port(daemon, "main");
+	int fds[4], fd;
+
+	for (int i = 0; i < 4; i++) {
+		fds[i] = client_connect(port);
+		client_ping(fds[i], "before");
+	}
+	set_conf(daemon, 2,
+	    SECTION("%s") "listen main { address = \"127.0.0.1:0\" modules = { probe } "
+			  "max-connections = 3 }\n",
+	    _i == 1 ? "moves = true" : "");
+	reload_and_drain(daemon);
+	if (_i == 1)
+		WAIT_FOR(n_ended(daemon) == 1);
+	fd = client_connect(port);
+	ck_assert_int_eq(client_try_ping(fd), _i == 0);
+	close(fd);
+	for (int i = 0; i < 4; i++) {
+		if (_i == 1)
+			client_ping(fds[i], "after");
+		close(fds[i]);
+	}
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(options_of_modules_and_listeners_change)
 {
 	struct daemon *daemon = start(2, MOVING);
@@ -631,6 +661,7 @@ int main(void)
 	tcase_add_test(
 	    moving, what_is_left_at_the_end_of_the_time_to_drain_is_closed_and_counted);
 	tcase_add_loop_test(conf, a_failed_reload_changes_nothing, 0, N_BAD_CONFS);
+	tcase_add_loop_test(conf, max_connections_is_the_limit_of_the_new_workers, 0, 2);
 	tcase_add_test(conf, options_of_modules_and_listeners_change);
 	tcase_add_test(conf, listeners_come_and_go);
 	tcase_add_test(conf, the_number_of_workers_changes);
