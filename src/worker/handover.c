@@ -113,11 +113,11 @@ static void consider_rest(struct handover *handover)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		look_at_all(handover);
-	else if (errno == ETOOMANYREFS)
-		pause_sweep(handover);
-	else
-		/* Its end comes behind the replies. */
+	else if (errno == EPIPE || errno == ECONNRESET)
+		/* The other's end comes behind its replies. */
 		end(handover);
+	else if (errno != EMSGSIZE)
+		pause_sweep(handover);
 }
 
 static bool can_send(struct handover *handover)

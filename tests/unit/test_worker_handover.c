@@ -21,10 +21,19 @@
 static struct {
 	struct link list;
 	struct listeners listeners;
-	int far; /* the end of the newest handover; -1: closed */
+	int near, far;          /* the ends of the newest handover; far -1: closed */
+	struct rnl_conn *large; /* the one whose state is large; NULL: none */
 	unsigned n_landed, n_moved, n_restored;
 	uint8_t message[MOVING_SIZE];
 } here;
+
+static ptrdiff_t on_save(struct rnl_conn *conn, void *state, size_t size)
+{
+	if (conn != here.large)
+		return 0;
+	memset(state, 'x', size);
+	return (ptrdiff_t)size;
+}
 
 static void on_moved(struct rnl_conn *conn)
 {
@@ -55,6 +64,7 @@ static void begin(void)
 	ck_assert_int_eq(
 	    handover_new(&here.list, rig.table, &here.listeners, ends[0], on_landed, &here),
 	    STATUS_OK);
+	here.near = ends[0];
 	here.far = ends[1];
 }
 
@@ -73,7 +83,7 @@ static void set_up(void)
 	memset(&here, 0, sizeof(here));
 	list_init(&here.list);
 	here.listeners = (struct listeners){ .list = &rig.listener, .n = 1 };
-	rig.module.save = rnl_save_nothing;
+	rig.module.save = on_save;
 	rig.module.restore = on_restore;
 	rig.module.moved = on_moved;
 	begin();
@@ -199,6 +209,36 @@ START_TEST(a_connection_that_is_refused_is_served_here_and_offered_again)
 	RIG_UNTIL(rig.table->n_conns == 1);
 	expect_echo(&peer);
 	peer_end(&peer);
+}
+END_TEST
+
+/* It does not fit into the pair's buffer, and does not keep the others. */
+START_TEST(a_message_that_cannot_be_sent_keeps_only_its_connection)
+{
+	const int size = 1;
+	struct peer large, small;
+	int fd;
+
+	ck_assert_int_eq(setsockopt(here.near, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
+	peer_open(&large);
+	peer_open(&small);
+	here.large = large.conn;
+	offer();
+	await(&fd);
+	close(fd);
+	reply(HANDOVER_TAKEN);
+	RIG_UNTIL(!handovers_are_flying(&here.list));
+	ck_assert_ptr_eq(table_find(rig.table, large.id), large.conn);
+	expect_echo(&large);
+	/* The next is sent as the first was. */
+	peer_end(&small);
+	peer_open(&small);
+	await(&fd);
+	close(fd);
+	reply(HANDOVER_TAKEN);
+	RIG_UNTIL(!handovers_are_flying(&here.list));
+	peer_end(&small);
+	peer_end(&large);
 }
 END_TEST
 
@@ -363,6 +403,7 @@ TCase *handover_tests(void)
 	tcase_add_test(tcase, nothing_goes_before_the_offer);
 	tcase_add_test(tcase, a_connection_that_is_taken_is_gone);
 	tcase_add_test(tcase, a_connection_that_is_refused_is_served_here_and_offered_again);
+	tcase_add_test(tcase, a_message_that_cannot_be_sent_keeps_only_its_connection);
 	tcase_add_test(tcase, what_was_not_taken_comes_back);
 	tcase_add_test(tcase, no_more_are_on_the_way_than_replies_fit);
 	tcase_add_test(tcase, another_handover_goes_on);
