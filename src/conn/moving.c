@@ -232,6 +232,7 @@ static enum status make(struct conn_table *table, const struct listener *listene
 		conn_unmake(conn);
 		return status;
 	}
+	counter_add(table->seat->counters.moved_in, 1);
 	*result = conn;
 	return STATUS_OK;
 }
@@ -263,7 +264,6 @@ void moving_resume(struct rnl_conn *conn, const uint8_t *message, size_t len)
 
 	take(&reader, strlen(conn->listener->name) + 1);
 	take(&reader, head.input_len);
-	counter_add(conn->table->seat->counters.moved_in, 1);
 	if (!restore(conn, &reader))
 		conn_close(conn, CLOSE_REASON_handler);
 	/* All others have been told already. */
@@ -274,5 +274,6 @@ void moving_resume(struct rnl_conn *conn, const uint8_t *message, size_t len)
 
 void moving_undo(struct rnl_conn *conn)
 {
+	counter_add(conn->table->seat->counters.moved_out, 1);
 	conn_unmake(conn);
 }

@@ -34,8 +34,8 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE]);
 
 /*
  * Make the connection of a message on fd, which is the table's from now on, also
- * on failure. It is not served yet: moving_resume() or moving_undo() has to
- * follow before the loop goes on. STATUS_INVALID: no such listener, or a message
+ * on failure. It counts from now on, but is not served yet: moving_resume() or
+ * moving_undo() has to follow before the loop goes on. STATUS_INVALID: no such listener, or a message
  * of another version; STATUS_NOMEM, STATUS_ERRNO.
  */
 enum status moving_unpack(struct conn_table *table, const struct listener listeners[],
@@ -48,7 +48,7 @@ enum status moving_unpack(struct conn_table *table, const struct listener listen
  */
 void moving_resume(struct rnl_conn *conn, const uint8_t *message, size_t len);
 
-/* It stays where it was: close the descriptor here, and call no hook. */
+/* It goes back where it was: close the descriptor here, and call no hook. */
 void moving_undo(struct rnl_conn *conn);
 
 #endif

@@ -325,7 +325,7 @@ START_TEST(a_message_that_is_not_understood_ends_its_connection)
 }
 END_TEST
 
-/* The receiver finds in the middle that it cannot take it: no hook is called, nothing counted. */
+/* The receiver finds in the middle that it cannot take it: no hook is called. */
 START_TEST(a_connection_that_was_made_stays_where_it_was)
 {
 	struct rnl_conn *conn;

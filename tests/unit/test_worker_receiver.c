@@ -123,7 +123,10 @@ static void tear_down(void)
 		close(there.near);
 	table_abort(there.table, CLOSE_REASON_shutdown);
 	RIG_UNTIL(there.table->n_conns == 0);
-	ck_assert_uint_eq(counter_read(there.table->seat->counters.moved_in), there.n_restored);
+	ck_assert_uint_eq(counter_read(there.table->seat->counters.moved_in) -
+			      counter_read(there.table->seat->counters.moved_out),
+	    there.n_restored);
+	ck_assert_uint_eq(counters_open(&there.table->seat->counters), 0);
 	table_destroy(&there.table);
 	rig.n_closed += (unsigned)rig_counter(moved_out) - there.n_restored;
 	rig_tear_down();
