@@ -2,6 +2,7 @@ noinst_LIBRARIES += src/base/libbase.a
 src_base_libbase_a_SOURCES = \
 	src/base/clock.c src/base/clock.h \
 	src/base/counters.c src/base/counters.h \
+	src/base/durations.c src/base/durations.h \
 	src/base/hash.c src/base/hash.h \
 	src/base/list.h \
 	src/base/log.c src/base/log.h \
@@ -21,6 +22,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/json.c tests/unit/json.h \
 	tests/unit/test_base.c tests/unit/test_base.h \
 	tests/unit/test_base_counters.c \
+	tests/unit/test_base_durations.c \
 	tests/unit/test_base_hash.c \
 	tests/unit/test_base_list.c \
 	tests/unit/test_base_log.c \

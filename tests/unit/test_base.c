@@ -20,6 +20,7 @@ int main(void)
 	suite_add_tcase(suite, siphash_tests());
 	suite_add_tcase(suite, wheel_tests());
 	suite_add_tcase(suite, counters_tests());
+	suite_add_tcase(suite, durations_tests());
 	suite_add_tcase(suite, streams_tests());
 	suite_add_tcase(suite, memory_tests());
 	suite_add_tcase(suite, log_tests());

@@ -13,6 +13,7 @@ TCase *hash_tests(void);
 TCase *siphash_tests(void);
 TCase *wheel_tests(void);
 TCase *counters_tests(void);
+TCase *durations_tests(void);
 TCase *streams_tests(void);
 TCase *memory_tests(void);
 TCase *log_tests(void);
