@@ -24,6 +24,8 @@ void conn_do(struct rnl_conn *conn, enum doing_what what, unsigned int module)
 	doing->id = 0;
 	doing->module = (uint16_t)module;
 	doing->what = (uint16_t)what;
+	/* Which takes its time. */
+	conn->table->turned_ns = 0;
 }
 
 static void call_open(struct rnl_conn *conn)
@@ -205,7 +207,7 @@ void conn_turn(struct rnl_conn *conn)
 	if (conn->state == CONN_OPEN && conn->is_waiting && !conn->is_paused) {
 		struct view view = input_view(&conn->in);
 
-		conn_serve(conn, &view);
+		conn_serve(conn, &view, table_turn(conn->table));
 	}
 	conn_settle(conn);
 }

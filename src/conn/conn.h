@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/wheel.h"
 #include "conn/listener.h"
+#include "conn/replies.h"
 #include "conn/table.h"
 #include "io/endpoint.h"
 #include "io/input.h"
@@ -72,6 +73,8 @@ struct rnl_conn {
 	const struct listener *listener; /* borrowed */
 	struct input in;
 	struct sendq out;
+	uint64_t read_ns; /* the monotonic clock when the last read began */
+	struct replies replies;
 
 	uint32_t progress_ms; /* is_blocked and no byte went since; or LINGERING since */
 	uint32_t n_holds;     /* replies that modules owe it; see conn_hold() */

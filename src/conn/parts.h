@@ -20,8 +20,11 @@ void conn_do(struct rnl_conn *conn, enum doing_what what, unsigned int module);
 /* read.c: read once and serve the frames; or, LINGERING, read and drop. */
 void conn_read(struct rnl_conn *conn);
 
-/* read.c: serve frames of a view of its input, as many as its turn allows, and keep the rest. */
-void conn_serve(struct rnl_conn *conn, const struct view *view);
+/*
+ * read.c: serve frames of a view of its input, as many as its turn allows, and keep the rest.
+ * began_ns is table_turn().
+ */
+void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_ns);
 
 /* send.c: write all that is queued, as far as the kernel takes it. */
 void conn_drain(struct rnl_conn *conn);

@@ -70,6 +70,8 @@ static enum rnl_verdict run_chain(
 
 static void dispatch(struct rnl_conn *conn, const struct frame *frame)
 {
+	struct conn_table *table = conn->table;
+	uint64_t mark_ns = table->mark_ns;
 	const struct step *step = router_find(conn->listener->router, frame->id);
 	void *scratch = NULL;
 	const struct rnl_msg msg = { .size = sizeof(msg),
@@ -84,6 +86,7 @@ static void dispatch(struct rnl_conn *conn, const struct frame *frame)
 		return;
 	}
 	verdict = run_chain(conn, step, &msg);
+	stopwatch_lap(&table->stopwatch, table->mark_ns > mark_ns, &table->seat->times.handler);
 	if (verdict == RNL_CLOSE)
 		conn_close(conn, CLOSE_REASON_handler);
 	else if (verdict == RNL_ABORT)
@@ -157,7 +160,36 @@ static void meet_corrupt(struct rnl_conn *conn, const struct frame *frame)
 	conn_close(conn, CLOSE_REASON_protocol);
 }
 
-void conn_serve(struct rnl_conn *conn, const struct view *view)
+/* The handlers of a batch are about to run. */
+static void batch_begin(struct rnl_conn *conn, uint64_t began_ns)
+{
+	struct conn_table *table = conn->table;
+
+	table->current = conn;
+	table->mark_ns = began_ns;
+	table->n_replies = 0;
+	conn_do(conn, DOING_MESSAGE, 0);
+	stopwatch_start(&table->stopwatch, began_ns);
+}
+
+static void batch_end(struct rnl_conn *conn)
+{
+	struct conn_table *table = conn->table;
+	uint32_t n_queued = conn->out.n_messages;
+
+	stopwatch_stop(&table->stopwatch, &table->seat->times.handler);
+	table->seat->doing.what = DOING_NOTHING;
+	table->current = NULL;
+	table->turned_ns = 0;
+	if (table->n_replies == 0)
+		return;
+	replies_join(&conn->replies, table->n_replies, conn->read_ns, n_queued);
+	/* Else the drain after the batch counts them. */
+	if (n_queued == 0)
+		replies_leave(&conn->replies, 0, 0, &table->seat->times.reply);
+}
+
+void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_ns)
 {
 	const struct framing *framing = conn->listener->framing;
 	size_t max_message = conn->listener->settings->max_message;
@@ -168,8 +200,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 	unsigned int n_frames = 0, n_corrupt = 0;
 	size_t at = 0;
 
-	conn->table->current = conn;
-	conn_do(conn, DOING_MESSAGE, 0);
+	batch_begin(conn, began_ns);
 	while (conn->state == CONN_OPEN && at < most && n_frames < CONN_TURN_FRAMES) {
 		if (must_pause(conn) || conn->is_paused)
 			break;
@@ -186,8 +217,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view)
 		at += frame.size;
 		n_frames++;
 	}
-	conn->table->current = NULL;
-	conn->table->seat->doing.what = DOING_NOTHING;
+	batch_end(conn);
 	counter_add(conn->table->seat->counters.frames_in, n_frames - n_corrupt);
 	conn->is_waiting =
 	    (decode == DECODE_FRAME || decode == DECODE_CORRUPT) && at < view->len;
@@ -221,6 +251,7 @@ void conn_read(struct rnl_conn *conn)
 {
 	struct conn_table *table = conn->table;
 	struct view view;
+	uint64_t began_ns;
 	ssize_t n;
 
 	if (conn->state == CONN_LINGERING) {
@@ -230,11 +261,13 @@ void conn_read(struct rnl_conn *conn)
 	/* Frames that wait are served on the agenda, and before those that follow them. */
 	if (conn->state != CONN_OPEN || conn->is_waiting)
 		return;
+	began_ns = table_turn(table);
 	n = input_read(&conn->in, &table->scratch, conn->fd, &view);
 	if (n > 0) {
 		counter_add(table->seat->counters.bytes_in, n);
 		conn->heard_ms = (uint32_t)table->now_ms;
-		conn_serve(conn, &view);
+		conn->read_ns = began_ns;
+		conn_serve(conn, &view, began_ns);
 	} else if (n == 0) {
 		conn->is_input_over = true;
 		conn->reason = CLOSE_REASON_peer;

@@ -11,9 +11,11 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/moving.c src/conn/moving.h \
 	src/conn/names.c src/conn/names.h \
 	src/conn/read.c \
+	src/conn/replies.c src/conn/replies.h \
 	src/conn/send.c \
 	src/conn/shared.c src/conn/shared.h \
 	src/conn/slot_page.h \
+	src/conn/stopwatch.c src/conn/stopwatch.h \
 	src/conn/table.c src/conn/table.h \
 	src/conn/timers.c src/conn/timers.h
 src_conn_libconn_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
@@ -40,7 +42,8 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn_sending.c \
 	tests/unit/test_conn_shortage.c \
 	tests/unit/test_conn_timeouts.c \
-	tests/unit/test_conn_timers.c
+	tests/unit/test_conn_timers.c \
+	tests/unit/test_conn_times.c
 tests_unit_test_conn_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_conn_LDADD = src/conn/libconn.a src/route/libroute.a src/io/libio.a \
 	src/wire/libwire.a src/settings/libsettings.a src/base/libbase.a \

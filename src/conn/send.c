@@ -103,7 +103,9 @@ static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 static void queued(struct rnl_conn *conn)
 {
 	counter_add(conn->table->seat->counters.frames_out, 1);
-	if (conn != conn->table->current)
+	if (conn == conn->table->current)
+		conn->table->n_replies++;
+	else
 		conn_schedule(conn);
 }
 
@@ -212,6 +214,7 @@ void conn_drain(struct rnl_conn *conn)
 {
 	struct conn_table *table = conn->table;
 	struct counters *counters = &table->seat->counters;
+	uint32_t n_before = conn->out.n_messages;
 	enum drain drain;
 	size_t n_bytes;
 
@@ -220,6 +223,8 @@ void conn_drain(struct rnl_conn *conn)
 	drain = sendq_drain(&conn->out, &table->pool, conn->fd, &n_bytes);
 	counter_add(counters->drains, 1);
 	counter_add(counters->bytes_out, n_bytes);
+	table->turned_ns = replies_leave(&conn->replies, n_before - conn->out.n_messages,
+	    conn->out.n_messages, &table->seat->times.reply);
 	if (n_bytes > 0)
 		conn->sent_ms = (uint32_t)table->now_ms;
 	if (drain == DRAIN_BLOCKED) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/counters.h"
+#include "base/durations.h"
 #include "base/panic.h"
 #include "settings/settings.h"
 
@@ -42,6 +43,12 @@ struct slowest {
 	uint16_t module;
 };
 
+/* How long messages took, each of them counted: see stopwatch.h and replies.h. */
+struct times {
+	struct durations handler; /* their handlers */
+	struct durations reply; /* from the read that completed it to the write of the reply */
+};
+
 struct seat {
 	uint32_t generation; /* of its process; 0: the seat is free */
 	int32_t pid;         /* of the process; 0: not known yet */
@@ -49,6 +56,7 @@ struct seat {
 	struct doing doing;
 	struct slowest slowest;
 	struct counters counters;
+	struct times times;
 	/*
 	 * Connections that hold a descriptor, by listener, and all outgoing ones behind them.
 	 * Workers of the same generation read it: max-connections is one limit.
@@ -64,6 +72,7 @@ struct slot_page {
 	uint64_t last_serial;
 	bool is_used;         /* some process was or is in one of its seats */
 	struct counters past; /* of processes that are gone; the master's */
+	struct times past_times;
 	struct seat seats[SLOT_SEATS];
 };
 

@@ -31,7 +31,8 @@ static void run_agenda(struct conn_table *table)
 		return;
 	list_init(&round);
 	list_splice(&round, &table->agenda);
-	table->mark_ns = clock_coarse_ns();
+	/* Anything may have run since. */
+	table->turned_ns = 0;
 	while ((link = list_shift(&round)) != NULL)
 		conn_turn(container_of(link, struct rnl_conn, turn));
 }
@@ -57,8 +58,8 @@ static void after_sleep(struct ev_loop *loop, ev_check *watcher, int revents)
 
 	(void)loop;
 	(void)revents;
-	table->mark_ns = clock_ns();
-	table->now_ms = clock_to_ms(table->mark_ns);
+	table->turned_ns = clock_ns();
+	table->now_ms = clock_to_ms(table->turned_ns);
 }
 
 static void on_idle(struct ev_loop *loop, ev_idle *watcher, int revents)

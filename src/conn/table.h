@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/counters.h"
 #include "base/hash.h"
 #include "base/list.h"
@@ -22,6 +23,7 @@
 #include "base/wheel.h"
 #include "conn/names.h"
 #include "conn/slot_page.h"
+#include "conn/stopwatch.h"
 #include "io/input.h"
 #include "io/poller.h"
 #include "io/sendq.h"
@@ -37,10 +39,14 @@ struct conn_table {
 	unsigned int n_slots;
 	unsigned int slot;
 
-	uint64_t now_ms;          /* the monotonic clock when the loop last woke */
-	uint64_t mark_ns;         /* when the handler that runs may have begun */
-	int64_t notice_ns;        /* a handler that takes less is not worth a look */
-	uint32_t slow_handler_ms; /* one that takes so long is logged; 0: none is */
+	uint64_t now_ms; /* the monotonic clock when the loop last woke */
+	uint64_t
+	    turned_ns; /* when the worker turned to what it does now; 0: the clock was not read */
+	uint64_t mark_ns;           /* when the handler that runs began */
+	int64_t notice_ns;          /* a handler that takes less is not worth a look */
+	uint32_t slow_handler_ms;   /* one that takes so long is logged; 0: none is */
+	struct stopwatch stopwatch; /* of the handlers of the batch that is served */
+	uint32_t n_replies; /* frames that the connection that is served was sent by them */
 	struct log_cap slow_handlers;
 	struct rnl_conn *current; /* whose hook or handler runs; it is settled right after */
 	struct link conns;        /* all, by rnl_conn.all */
@@ -102,6 +108,18 @@ struct rnl_conn *table_find(const struct conn_table *table, uint64_t id);
 /* Visit each connection that modules may know. Visitors may send, close and abort. */
 typedef void conn_visit_f(struct rnl_conn *conn, void *arg);
 void table_each(const struct conn_table *table, conn_visit_f *visit, void *arg);
+
+/*
+ * The clock when the worker turned to what is done now: what was read at the end of what was done
+ * before, if it was. Only one may have it.
+ */
+static inline uint64_t table_turn(struct conn_table *table)
+{
+	uint64_t turned_ns = table->turned_ns;
+
+	table->turned_ns = 0;
+	return turned_ns != 0 ? turned_ns : clock_ns();
+}
 
 /* The wheel is to look at deadlines from now on. */
 void table_start_tick(struct conn_table *table);

@@ -20,6 +20,7 @@ TCase *heartbeat_tests(void);
 TCase *names_tests(void);
 TCase *extras_tests(void);
 TCase *timers_tests(void);
+TCase *times_tests(void);
 TCase *accepting_tests(void);
 TCase *connecting_tests(void);
 TCase *mixture_tests(void);

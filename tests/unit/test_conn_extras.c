@@ -159,7 +159,7 @@ START_TEST(a_connection_without_extras_has_no_memory_for_them)
 	ck_assert_ptr_null(extras_find(one.conn));
 	callbacks_remove(one.conn, 0, a);
 	ck_assert_uint_eq(rig.table->extras.n_links, 0);
-	ck_assert_uint_le(sizeof(struct rnl_conn), 216);
+	ck_assert_uint_le(sizeof(struct rnl_conn), 256);
 	end_one();
 }
 END_TEST
