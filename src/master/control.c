@@ -106,7 +106,8 @@ static json_t *failure(const char *text)
 /* The answer as a line, and that it is one is over then; NULL: out of memory. */
 static char *to_line(json_t *answer, size_t *len)
 {
-	char *text = json_dumps(answer, JSON_COMPACT), *line;
+	/* Bounds of durations are short decimals, and stay so with fewer digits than a double has. */
+	char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)), *line;
 
 	json_decref(answer);
 	if (text == NULL)

@@ -73,6 +73,10 @@ static void print_slots(const struct metrics *metrics, FILE *out)
 	for (unsigned int i = 0; i < metrics->n_slots; i++)
 		fprintf(out, "runnel_connections{worker=\"%u\"} %" PRIu64 "\n",
 		    metrics->slots[i].number, metrics->slots[i].n_open);
+	begin(out, "worker_memory_bytes", "gauge", "resident memory of the worker");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		fprintf(out, "runnel_worker_memory_bytes{worker=\"%u\"} %" PRIu64 "\n",
+		    metrics->slots[i].number, metrics->slots[i].memory_bytes);
 	begin(out, "slowest_handler_seconds", "gauge",
 	    "the longest time that a handler took since the worker started");
 	for (unsigned int i = 0; i < metrics->n_slots; i++)
@@ -119,6 +123,50 @@ static void print_closed(const struct metrics *metrics, FILE *out)
 	}
 }
 
+/*
+ * The bounds that are told, all of which are bounds of buckets: 1, 2 and 5 of each power of
+ * ten from a microsecond to ten seconds, in ns.
+ */
+static const uint64_t bounds_ns[] = { 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000,
+	500000, 1000000, 2000000, 5000000, 10000000, 20000000, 50000000, 100000000, 200000000,
+	500000000, 1000000000, 2000000000, 5000000000, 10000000000 };
+
+/* Of one slot; the total is that of the buckets, whatever is counted meanwhile. */
+static void print_buckets(
+    FILE *out, const char *name, unsigned int number, const struct durations *durations)
+{
+	uint64_t n = 0;
+	size_t bucket = 0;
+
+	for (size_t i = 0; i < sizeof(bounds_ns) / sizeof(bounds_ns[0]); i++) {
+		for (; durations_bound_ns(bucket) <= bounds_ns[i]; bucket++)
+			n += durations->counts[bucket];
+		fprintf(out, "runnel_%s_bucket{worker=\"%u\",le=\"%g\"} %" PRIu64 "\n", name,
+		    number, (double)bounds_ns[i] / 1e9, n);
+	}
+	for (; bucket < DURATIONS_BUCKETS; bucket++)
+		n += durations->counts[bucket];
+	fprintf(
+	    out, "runnel_%s_bucket{worker=\"%u\",le=\"+Inf\"} %" PRIu64 "\n", name, number, n);
+	fprintf(out, "runnel_%s_sum{worker=\"%u\"} %.9f\n", name, number,
+	    (double)durations->sum_ns / 1e9);
+	fprintf(out, "runnel_%s_count{worker=\"%u\"} %" PRIu64 "\n", name, number, n);
+}
+
+static void print_times(const struct metrics *metrics, FILE *out)
+{
+	begin(out, "handler_duration_seconds", "histogram",
+	    "how long the handlers of a message took");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		print_buckets(out, "handler_duration_seconds", metrics->slots[i].number,
+		    &metrics->slots[i].times.handler);
+	begin(out, "reply_duration_seconds", "histogram",
+	    "from the read that completed a message to the write of its reply");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		print_buckets(out, "reply_duration_seconds", metrics->slots[i].number,
+		    &metrics->slots[i].times.reply);
+}
+
 void metrics_print(const struct metrics *metrics, FILE *out)
 {
 	print_daemon(metrics, out);
@@ -128,4 +176,5 @@ void metrics_print(const struct metrics *metrics, FILE *out)
 	COUNTERS(PRINT_COUNTER)
 #undef PRINT_COUNTER
 	print_closed(metrics, out);
+	print_times(metrics, out);
 }

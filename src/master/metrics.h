@@ -11,14 +11,16 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/counters.h"
+#include "conn/slot_page.h"
 
 struct metrics_slot {
 	unsigned int number;
 	uint64_t n_open; /* connections, of all its processes */
 	bool is_ready, is_degraded;
 	uint32_t slowest_ms;
+	uint64_t memory_bytes; /* of the worker that there is; 0: none */
 	struct counters counters;
+	struct times times;
 };
 
 struct metrics {

@@ -117,12 +117,19 @@ static void add_up(struct counters *sum, const struct counters *part)
 		    &to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
+static void merge_times(struct times *sum, const struct times *part)
+{
+	durations_merge(&sum->handler, &part->handler);
+	durations_merge(&sum->reply, &part->reply);
+}
+
 uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *seat)
 {
 	uint64_t n_lost = counters_open(&seat->counters);
 
 	seat->counters.closed[CLOSE_REASON_worker_died] += n_lost;
 	add_up(&pages->list[slot].past, &seat->counters);
+	merge_times(&pages->list[slot].past_times, &seat->times);
 	memset((char *)seat + sizeof(seat->generation), 0,
 	    sizeof(*seat) - sizeof(seat->generation));
 	__atomic_store_n(&seat->generation, 0, __ATOMIC_RELEASE);
@@ -137,6 +144,16 @@ void pages_sum(const struct pages *pages, unsigned int slot, struct counters *su
 	add_up(sum, &page->past);
 	for (unsigned int i = 0; i < SLOT_SEATS; i++)
 		add_up(sum, &page->seats[i].counters);
+}
+
+void pages_sum_times(const struct pages *pages, unsigned int slot, struct times *sum)
+{
+	const struct slot_page *page = &pages->list[slot];
+
+	memset(sum, 0, sizeof(*sum));
+	merge_times(sum, &page->past_times);
+	for (unsigned int i = 0; i < SLOT_SEATS; i++)
+		merge_times(sum, &page->seats[i].times);
 }
 
 void pages_log(const struct pages *pages)

@@ -38,6 +38,9 @@ uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *s
 /* What a slot has counted: of processes that are gone, and of those in its seats. */
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum);
 
+/* The same for how long messages took. */
+void pages_sum_times(const struct pages *pages, unsigned int slot, struct times *sum);
+
 /* A line in the log for each slot that was used. */
 void pages_log(const struct pages *pages);
 

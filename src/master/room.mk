@@ -26,6 +26,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/privileges.c src/master/privileges.h \
 	src/master/process.c src/master/process.h \
 	src/master/request.c src/master/request.h \
+	src/master/resident.c src/master/resident.h \
 	src/master/scrape.c src/master/scrape.h \
 	src/master/send.c src/master/send.h \
 	src/master/show.c src/master/show.h \

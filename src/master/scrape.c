@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "master/metrics.h"
+#include "master/resident.h"
 #include "master/scrape.h"
 
 static void fill(struct metrics_slot *slot, unsigned int number, unsigned int n_workers,
@@ -16,10 +17,12 @@ static void fill(struct metrics_slot *slot, unsigned int number, unsigned int n_
 		crew_view(generation->crew, number, &view);
 	slot->number = number;
 	pages_sum(pages, number, &slot->counters);
+	pages_sum_times(pages, number, &slot->times);
 	slot->n_open = counters_open(&slot->counters);
 	slot->is_ready = strcmp(view.state, "ready") == 0;
 	slot->is_degraded = view.is_broken;
 	slot->slowest_ms = view.slowest_ms;
+	slot->memory_bytes = resident_bytes(view.pid);
 }
 
 void scrape_print(time_t started_at, const struct generation *generation,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "master/control.h"
+#include "master/resident.h"
 #include "master/summary.h"
 
 static json_t *counters_of(const struct counters *counters)
@@ -22,6 +23,26 @@ static json_t *counters_of(const struct counters *counters)
 	return object;
 }
 
+/*
+ * [[bound in seconds, how many were not longer], ...], where that grows; what is longer than
+ * all bounds is in the count only. Counted once, so that all of it is of the same moment.
+ */
+static json_t *durations_to_json(const struct durations *durations)
+{
+	json_t *buckets = json_array();
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < DURATIONS_BUCKETS; i++) {
+		n += durations->counts[i];
+		if (durations->counts[i] > 0 && i < DURATIONS_BUCKETS - 1)
+			json_array_append_new(
+			    buckets, json_pack("[fI]", (double)durations_bound_ns(i) / 1e9,
+					 (json_int_t)n));
+	}
+	return json_pack("{sI sf so}", "count", (json_int_t)n, "sum_seconds",
+	    (double)durations->sum_ns / 1e9, "buckets", buckets);
+}
+
 /* NULL in JSON: none was slow. */
 static json_t *slowest_of(const struct crew_view *view)
 {
@@ -37,10 +58,23 @@ static json_t *worker_of(const struct generation *generation, unsigned int slot)
 	struct crew_view view;
 
 	crew_view(generation->crew, slot, &view);
-	return json_pack("{si ss si sI sI sb so}", "slot", (int)slot, "state", view.state,
+	return json_pack("{si ss si sI sI sI sb so}", "slot", (int)slot, "state", view.state,
 	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
-	    (json_int_t)view.n_open, "degraded", (int)view.is_broken, "slowest",
-	    slowest_of(&view));
+	    (json_int_t)view.n_open, "memory_bytes", (json_int_t)resident_bytes(view.pid),
+	    "degraded", (int)view.is_broken, "slowest", slowest_of(&view));
+}
+
+/* What a slot has counted, with all its processes so far. */
+static void tell_counts(json_t *worker, const struct pages *pages, unsigned int slot)
+{
+	struct counters counters;
+	struct times times;
+
+	pages_sum(pages, slot, &counters);
+	pages_sum_times(pages, slot, &times);
+	json_object_set_new(worker, "counters", counters_of(&counters));
+	json_object_set_new(worker, "handler_time", durations_to_json(&times.handler));
+	json_object_set_new(worker, "reply_time", durations_to_json(&times.reply));
 }
 
 static json_t *workers_of(const struct generation *generation, const struct pages *pages)
@@ -49,12 +83,9 @@ static json_t *workers_of(const struct generation *generation, const struct page
 
 	for (unsigned int i = 0; generation != NULL && i < generation->settings->workers; i++) {
 		json_t *worker = worker_of(generation, i);
-		struct counters sum;
 
-		if (pages != NULL) {
-			pages_sum(pages, i, &sum);
-			json_object_set_new(worker, "counters", counters_of(&sum));
-		}
+		if (pages != NULL)
+			tell_counts(worker, pages, i);
 		json_array_append_new(workers, worker);
 	}
 	return workers;

@@ -17,7 +17,7 @@ ${CC:-cc} -E -P -Isrc -x c - >"$dir/code.i" <<'END'
 COUNTERS(COUNTER) CLOSE_REASONS(REASON)
 END
 grep -o '@ *[a-z_]*' "$dir/code.i" | tr -d '@ ' >"$dir/code"
-sed -n '/^\.Sh COUNTERS/,/^\.Sh LIMITS/s/^\.It Ic //p' man/runneld.8 >"$dir/page"
+sed -n '/^\.Sh COUNTERS/,/^\.Sh TIMES/s/^\.It Ic //p' man/runneld.8 >"$dir/page"
 
 if [ ! -s "$dir/code" ] || ! diff "$dir/code" "$dir/page"; then
     echo "COUNTERS in man/runneld.8 (>) and in src/base/counters.h (<) differ"

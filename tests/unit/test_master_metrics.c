@@ -87,6 +87,40 @@ START_TEST(each_figure_is_a_line)
 }
 END_TEST
 
+/* A duration that is a bound counts up to it, and one that is longer by 1 ns only behind it. */
+START_TEST(buckets_add_up_to_the_count)
+{
+	struct metrics_slot slots[2];
+	struct metrics metrics;
+	char *text;
+
+	fill(&metrics, slots);
+	durations_add(&slots[1].times.handler, 1000, 1);
+	durations_add(&slots[1].times.handler, 1001, 1);
+	durations_add(&slots[1].times.handler, 3 * 20000000, 3);
+	durations_add(&slots[1].times.handler, UINT64_C(30000000000), 1);
+	durations_add(&slots[1].times.reply, UINT64_C(200000000000), 1);
+	slots[1].memory_bytes = 3 << 20;
+	text = print(&metrics);
+#define LINE(name, tail) "runnel_" name "_duration_seconds_" tail
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"1e-06\"} 1"));
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"2e-06\"} 2"));
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"0.01\"} 2"));
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"0.02\"} 5"));
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"10\"} 5"));
+	expect_line(text, LINE("handler", "bucket{worker=\"3\",le=\"+Inf\"} 6"));
+	expect_line(text, LINE("handler", "sum{worker=\"3\"} 30.060002001"));
+	expect_line(text, LINE("handler", "count{worker=\"3\"} 6"));
+	expect_line(text, LINE("handler", "count{worker=\"0\"} 0"));
+	expect_line(text, LINE("reply", "bucket{worker=\"3\",le=\"10\"} 0"));
+	expect_line(text, LINE("reply", "bucket{worker=\"3\",le=\"+Inf\"} 1"));
+	expect_line(text, LINE("reply", "sum{worker=\"3\"} 200.000000000"));
+#undef LINE
+	expect_line(text, "runnel_worker_memory_bytes{worker=\"3\"} 3145728");
+	free(text);
+}
+END_TEST
+
 /* Every counter is there once a slot: so many samples, and no value twice. */
 START_TEST(no_counter_is_left_out)
 {
@@ -114,6 +148,18 @@ START_TEST(no_counter_is_left_out)
 }
 END_TEST
 
+/* What the name of a histogram's sample ends with. */
+static bool is_part(const char *end, size_t len)
+{
+	static const char *const parts[] = { "_bucket", "_sum", "_count" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strlen(parts[i]) == len && memcmp(end, parts[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* HELP and TYPE come first, once a metric, and a counter ends in _total. */
 START_TEST(samples_follow_their_type)
 {
@@ -134,8 +180,11 @@ START_TEST(samples_follow_their_type)
 			    strlen(name) > 6 && strcmp(name + strlen(name) - 6, "_total") == 0);
 			continue;
 		}
-		ck_assert_uint_eq(len, strlen(name));
-		ck_assert(memcmp(line, name, len) == 0);
+		ck_assert_uint_ge(len, strlen(name));
+		ck_assert(memcmp(line, name, strlen(name)) == 0);
+		ck_assert(len == strlen(name) ||
+			  (strcmp(type, "histogram") == 0 &&
+			      is_part(line + strlen(name), len - strlen(name))));
 	}
 	free(text);
 }
@@ -146,6 +195,7 @@ TCase *metrics_tests(void)
 	TCase *tcase = tcase_create("metrics");
 
 	tcase_add_test(tcase, each_figure_is_a_line);
+	tcase_add_test(tcase, buckets_add_up_to_the_count);
 	tcase_add_test(tcase, no_counter_is_left_out);
 	tcase_add_test(tcase, samples_follow_their_type);
 	return tcase;

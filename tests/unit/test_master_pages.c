@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "base/list.h"
 #include "master/pages.h"
 #include "master/pid_file.h"
+#include "master/resident.h"
 #include "master/sockets.h"
 
 #include "test_master.h"
@@ -65,6 +67,47 @@ START_TEST(seat_of_a_process_that_is_gone_is_given_back)
 	pages_sum(&pages, 3, &sum);
 	ck_assert_uint_eq(sum.accepted, 5);
 	ck_assert_uint_eq(sum.closed[CLOSE_REASON_worker_died], 2);
+}
+END_TEST
+
+/* Of those that are gone, and of those that are not, whatever the generation. */
+START_TEST(durations_of_all_processes_are_summed)
+{
+	struct seat *gone = take(), *one, *two;
+	struct times sum;
+
+	durations_add(&gone->times.handler, 2000, 1);
+	durations_add(&gone->times.reply, 9000, 1);
+	pages_leave_seat(&pages, 3, gone);
+	one = take();
+	two = pages_take_seat(&pages, 3, 8);
+	ck_assert_uint_eq(durations_count(&one->times.handler), 0);
+	durations_add(&one->times.handler, 2 * 2000, 2);
+	durations_add(&two->times.handler, 5000, 1);
+	pages_sum_times(&pages, 3, &sum);
+	ck_assert_uint_eq(sum.handler.sum_ns, 11000);
+	ck_assert_uint_eq(sum.handler.counts[durations_bucket_of(2000)], 3);
+	ck_assert_uint_eq(sum.handler.counts[durations_bucket_of(5000)], 1);
+	ck_assert_uint_eq(durations_count(&sum.handler), 4);
+	ck_assert_uint_eq(durations_count(&sum.reply), 1);
+	pages_sum_times(&pages, 4, &sum);
+	ck_assert_uint_eq(durations_count(&sum.handler), 0);
+}
+END_TEST
+
+START_TEST(resident_memory_is_that_of_a_living_process)
+{
+	size_t size = 16 << 20;
+	uint64_t before = resident_bytes(getpid());
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	ck_assert_uint_gt(before, 0);
+	ck_assert_uint_ge(resident_bytes(getpid()), before + size / 2);
+	munmap(memory, size);
+	ck_assert_uint_eq(resident_bytes(dead_process()), 0);
+	ck_assert_uint_eq(resident_bytes(0), 0);
 }
 END_TEST
 
@@ -211,6 +254,8 @@ TCase *pages_tests(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, seat_of_a_process_that_is_gone_is_given_back);
 	tcase_add_test(tcase, other_seats_stay_taken);
+	tcase_add_test(tcase, durations_of_all_processes_are_summed);
+	tcase_add_test(tcase, resident_memory_is_that_of_a_living_process);
 	tcase_add_test(tcase, pid_file_of_another_is_not_removed);
 	tcase_add_loop_test(
 	    tcase, address_that_overlaps_another_waits_for_its_generation, 0, 2);
