@@ -10,18 +10,34 @@
 
 #include "ctl/board.h"
 #include "ctl/figure.h"
+#include "ctl/latency.h"
 #include "ctl/table.h"
 
-enum column { SLOT, STATE, PID, UP, CONNS, REQUESTS, REPLIES, REFUSED, SLOWEST, N_COLUMNS };
+enum column {
+	SLOT,
+	STATE,
+	PID,
+	UP,
+	MEMORY,
+	CONNS,
+	REQUESTS,
+	REPLIES,
+	P99,
+	REFUSED,
+	SLOWEST,
+	N_COLUMNS
+};
 
 static const struct table_column columns[N_COLUMNS] = {
 	[SLOT] = { "SLOT", false },
 	[STATE] = { "STATE", true },
 	[PID] = { "PID", false },
 	[UP] = { "UP", false },
+	[MEMORY] = { "MEM", false },
 	[CONNS] = { "CONNS", false },
 	[REQUESTS] = { "REQ/S", false },
 	[REPLIES] = { "OUT/S", false },
+	[P99] = { "P99", false },
 	[REFUSED] = { "REFUSED", false },
 	[SLOWEST] = { "SLOWEST HANDLER", true },
 };
@@ -31,9 +47,10 @@ static const struct table_column columns[N_COLUMNS] = {
 /* Of workers. */
 struct sum {
 	size_t n;
-	json_int_t conns, most_conns, refused;
-	double requests, replies;
-	bool has_rates; /* those of all are known */
+	json_int_t conns, most_conns, refused, memory;
+	double requests, most_requests, replies;
+	struct durations reply_times; /* between two looks */
+	bool has_rates;               /* those of all are known */
 };
 
 static json_int_t number_of(const json_t *object, const char *name)
@@ -96,6 +113,38 @@ static void put_rate(char cell[CELL_SIZE], bool is_known, double rate)
 	snprintf(cell, CELL_SIZE, "%s", is_known ? figure_format(rate, figure) : "-");
 }
 
+/* Short, as figures are: in kilobytes and so on of 1000 bytes. */
+static void put_memory(char cell[CELL_SIZE], json_int_t bytes)
+{
+	char figure[FIGURE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "%s", bytes > 0 ? figure_format((double)bytes, figure) : "-");
+}
+
+/* Of the replies that were written between the looks. */
+static void put_p99(char cell[CELL_SIZE], bool is_known, const struct durations *durations)
+{
+	char latency[LATENCY_SIZE];
+
+	snprintf(
+	    cell, CELL_SIZE, "%s", is_known ? latency_format(durations, 990, latency) : "-");
+}
+
+/* What a worker has written between two looks; the sum has it, too. */
+static void put_reply_times(struct table_row *row, struct sum *sum, const json_t *before,
+    const json_t *worker, bool is_known)
+{
+	const json_t *earlier = find_worker(before, number_of(worker, "slot"));
+	struct durations durations = { 0 };
+
+	if (is_known) {
+		latency_add(&durations, json_object_get(worker, "reply_time"));
+		latency_subtract(&durations, json_object_get(earlier, "reply_time"));
+		durations_merge(&sum->reply_times, &durations);
+	}
+	put_p99(row->cells[P99], is_known, &durations);
+}
+
 static void put_slowest(char cell[CELL_SIZE], const json_t *worker)
 {
 	const json_t *slowest = json_object_get(worker, "slowest");
@@ -136,16 +185,20 @@ static void put_worker(struct table_row *row, struct sum *sum, const json_t *bef
 
 	put_number(row->cells[SLOT], number_of(worker, "slot"));
 	put_process(row, worker);
+	put_memory(row->cells[MEMORY], number_of(worker, "memory_bytes"));
 	put_number(row->cells[CONNS], conns);
 	put_rate(row->cells[REQUESTS], is_known, requests);
 	put_rate(row->cells[REPLIES], is_known, replies);
+	put_reply_times(row, sum, before, worker, is_known);
 	put_number(row->cells[REFUSED], refused);
 	put_slowest(row->cells[SLOWEST], worker);
 	sum->n++;
 	sum->conns += conns;
 	sum->most_conns = conns > sum->most_conns ? conns : sum->most_conns;
 	sum->refused += refused;
+	sum->memory += number_of(worker, "memory_bytes");
 	sum->requests += requests;
+	sum->most_requests = requests > sum->most_requests ? requests : sum->most_requests;
 	sum->replies += replies;
 	sum->has_rates = sum->has_rates && is_known;
 }
@@ -153,10 +206,19 @@ static void put_worker(struct table_row *row, struct sum *sum, const json_t *bef
 static void put_sum(struct table_row *row, const struct sum *sum)
 {
 	strcpy(row->cells[SLOT], "all");
+	put_memory(row->cells[MEMORY], sum->memory);
 	put_number(row->cells[CONNS], sum->conns);
 	put_rate(row->cells[REQUESTS], sum->has_rates, sum->requests);
 	put_rate(row->cells[REPLIES], sum->has_rates, sum->replies);
+	put_p99(row->cells[P99], sum->has_rates, &sum->reply_times);
 	put_number(row->cells[REFUSED], sum->refused);
+}
+
+/* The most that a worker has, divided by the average. */
+static void print_balance(const char *lead, double most, double all, size_t n, FILE *out)
+{
+	if (all > 0)
+		fprintf(out, "%s%.2f", lead, most * (double)n / all);
 }
 
 static void print_head(const json_t *now, const struct sum *sum, FILE *out)
@@ -171,9 +233,9 @@ static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 	    units_format_age(number_of(now, "uptime_ms"), up), number_of(now, "generation"));
 	print_clean(text_of(now, "conf"), out);
 	fprintf(out, "\n%" JSON_INTEGER_FORMAT " connections", sum->conns);
-	if (sum->conns > 0)
-		fprintf(out, ", balance %.2f",
-		    (double)sum->most_conns * (double)sum->n / (double)sum->conns);
+	print_balance(", balance ", (double)sum->most_conns, (double)sum->conns, sum->n, out);
+	if (sum->has_rates)
+		print_balance(", of requests ", sum->most_requests, sum->requests, sum->n, out);
 	if (draining > 0)
 		fprintf(
 		    out, "; %" JSON_INTEGER_FORMAT " more of earlier generations", draining);

@@ -88,7 +88,7 @@ int exchange_explain(
 
 void exchange_print(const json_t *answer, FILE *out)
 {
-	json_dumpf(answer, out, JSON_COMPACT);
+	json_dumpf(answer, out, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	fputc('\n', out);
 }
 

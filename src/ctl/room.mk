@@ -7,6 +7,7 @@ src_ctl_libctl_a_SOURCES = \
 	src/ctl/conns.c src/ctl/conns.h \
 	src/ctl/exchange.c src/ctl/exchange.h \
 	src/ctl/figure.c src/ctl/figure.h \
+	src/ctl/latency.c src/ctl/latency.h \
 	src/ctl/options.c src/ctl/options.h \
 	src/ctl/screen.c src/ctl/screen.h \
 	src/ctl/status.c src/ctl/status.h \

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TABLE_MAX_COLUMNS 9
+#define TABLE_MAX_COLUMNS 11
 #define TABLE_CELL_SIZE 128
 
 struct table_column {

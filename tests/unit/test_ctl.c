@@ -10,6 +10,7 @@
 #include "ctl/board.h"
 #include "ctl/command.h"
 #include "ctl/figure.h"
+#include "ctl/latency.h"
 #include "ctl/options.h"
 
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -114,19 +115,62 @@ START_TEST(figures_have_three_digits)
 }
 END_TEST
 
+START_TEST(latencies_are_bounds_with_a_unit)
+{
+	static const struct {
+		double bound_s;
+		const char *text;
+	} latencies[] = {
+		{ 1e-8, "10ns" },
+		{ 0.0000095, "9.5us" },
+		{ 0.00012, "120us" },
+		{ 0.001, "1ms" },
+		{ 0.022, "22ms" },
+		{ 1.5, "1.5s" },
+		{ 100, "100s" },
+	};
+	struct durations durations;
+	char buf[LATENCY_SIZE];
+	json_t *object;
+
+	for (int i = 0; i < N_OF(latencies); i++) {
+		durations = (struct durations){ 0 };
+		ck_assert_str_eq(latency_format(&durations, 990, buf), "-");
+		object =
+		    json_pack("{si s[[fi]]}", "count", 7, "buckets", latencies[i].bound_s, 7);
+		latency_add(&durations, object);
+		ck_assert_uint_eq(durations_count(&durations), 7);
+		ck_assert_str_eq(latency_format(&durations, 990, buf), latencies[i].text);
+		latency_subtract(&durations, object);
+		ck_assert_uint_eq(durations_count(&durations), 0);
+		json_decref(object);
+	}
+	object = json_pack("{si s[[fi]]}", "count", 100, "buckets", 0.001, 98);
+	latency_add(&durations, object);
+	ck_assert_str_eq(latency_format(&durations, 980, buf), "1ms");
+	ck_assert_str_eq(latency_format(&durations, 990, buf), ">100s");
+	json_decref(object);
+}
+END_TEST
+
 /* --- the board --- */
 
+/* 500 slow replies that were there before, and a fast one to each frame. */
 static json_t *answer(int pid, int up_ms, int frames, int conns)
 {
-	return json_pack("{ss ss si ss si si si s[{si ss si si si sb so s{si si si}},"
+	json_t *reply_time = json_pack("{si s[[fi][fi]]}", "count", frames + 500, "buckets",
+	    0.00012, frames, 0.02, frames + 500);
+
+	return json_pack("{ss ss si ss si si si s[{si ss si si si si sb so so s{si si si}},"
 			 "{si ss si si si sb s{si ss si} s{si si si}}]}",
 	    "version", "0.1.0", "state", "serving", "pid", pid, "conf", "/c\033[2J",
 	    "uptime_ms", up_ms, "generation", 3, "draining", 12, "workers", "slot", 0, "state",
-	    "ready", "pid", 812, "uptime_ms", up_ms, "connections", conns, "degraded", 0,
-	    "slowest", json_null(), "counters", "frames_in", frames, "frames_out", 2 * frames,
-	    "sends_refused", 5, "slot", 1, "state", "waiting", "pid", 0, "uptime_ms", 0,
-	    "connections", 0, "degraded", 1, "slowest", "ms", 12, "module", "c10k", "id", 1001,
-	    "counters", "frames_in", 1000, "frames_out", 1000, "sends_refused", 0);
+	    "ready", "pid", 812, "uptime_ms", up_ms, "connections", conns, "memory_bytes",
+	    12345678, "degraded", 0, "slowest", json_null(), "reply_time", reply_time,
+	    "counters", "frames_in", frames, "frames_out", 2 * frames, "sends_refused", 5,
+	    "slot", 1, "state", "waiting", "pid", 0, "uptime_ms", 0, "connections", 0,
+	    "degraded", 1, "slowest", "ms", 12, "module", "c10k", "id", 1001, "counters",
+	    "frames_in", 1000, "frames_out", 1000, "sends_refused", 0);
 }
 
 static void expect_board(const json_t *before, const json_t *now, const char *wanted)
@@ -144,21 +188,23 @@ static void expect_board(const json_t *before, const json_t *now, const char *wa
 #define HEAD(up)                                                       \
 	"runneld 0.1.0 is serving: pid 811, up " up ", generation 3\n" \
 	"conf /c?[2J\n"                                                \
-	"80 connections, balance 2.00; 12 more of earlier generations\n\n"
+	"80 connections, balance 2.00, of requests 2.00; 12 more of earlier generations\n\n"
 
 START_TEST(board_has_rates_of_two_looks)
 {
 	json_t *before = answer(811, 60000, 1000, 70), *now = answer(811, 62000, 4000, 80);
 
 	expect_board(before, now,
-	    HEAD(
-		"1m 2s") "SLOT  STATE              PID     UP  CONNS  REQ/S  OUT/S  REFUSED  "
-			 "SLOWEST HANDLER\n"
-			 "   0  ready              812  1m 2s     80  1.50k  3.00k        5  "
-			 "-\n"
-			 "   1  waiting, degraded    -      -      0      0      0        0  "
-			 "12 ms, c10k 1001\n"
-			 " all                                    80  1.50k  3.00k        5\n");
+	    HEAD("1m 2s") "SLOT  STATE              PID     UP    MEM  CONNS  REQ/S  OUT/S    "
+			  "P99  REFUSED  "
+			  "SLOWEST HANDLER\n"
+			  "   0  ready              812  1m 2s  12.3M     80  1.50k  3.00k  "
+			  "120us        5  -\n"
+			  "   1  waiting, degraded    -      -      -      0      0      0     "
+			  " -        0  "
+			  "12 ms, c10k 1001\n"
+			  " all                                 12.3M     80  1.50k  3.00k  "
+			  "120us        5\n");
 	json_decref(before);
 	json_decref(now);
 }
@@ -182,9 +228,9 @@ START_TEST(board_has_no_rate_where_none_is_known)
 			       : answer(befores[i].pid, befores[i].up_ms, befores[i].frames, 1);
 		board_print(before, now, out);
 		fclose(out);
-		ck_assert_ptr_nonnull(
-		    strstr(text, "   0  ready              812  5s     80      -      -"));
-		ck_assert_ptr_nonnull(strstr(text, " 80      -      -        5\n"));
+		ck_assert_ptr_nonnull(strstr(
+		    text, "   0  ready              812  5s  12.3M     80      -      -    -"));
+		ck_assert_ptr_nonnull(strstr(text, " 80      -      -    -        5\n"));
 		free(text);
 		json_decref(before);
 	}
@@ -198,8 +244,8 @@ START_TEST(board_of_what_is_no_status_is_empty)
 
 	expect_board(NULL, now,
 	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n\n"
-	    "SLOT  STATE  PID  UP  CONNS  REQ/S  OUT/S  REFUSED  SLOWEST HANDLER\n"
-	    " all                      0      0      0        0\n");
+	    "SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n"
+	    " all                    -      0      0      0    -        0\n");
 	json_decref(now);
 }
 END_TEST
@@ -216,6 +262,7 @@ int main(void)
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("board");
 	tcase_add_test(tcase, figures_have_three_digits);
+	tcase_add_test(tcase, latencies_are_bounds_with_a_unit);
 	tcase_add_test(tcase, board_has_rates_of_two_looks);
 	tcase_add_test(tcase, board_has_no_rate_where_none_is_known);
 	tcase_add_test(tcase, board_of_what_is_no_status_is_empty);
