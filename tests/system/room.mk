@@ -8,6 +8,7 @@ SYSTEM_TESTS = \
 	tests/system/c_conns \
 	tests/system/c_control \
 	tests/system/c_ctl \
+	tests/system/c_figures \
 	tests/system/c_log \
 	tests/system/c_privileges \
 	tests/system/c_process \
@@ -76,6 +77,10 @@ tests_system_b_start_LDADD = $(SYSTEM_LDADD)
 tests_system_c_control_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_control_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_control_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_figures_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_figures_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_figures_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_log_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_log_CFLAGS = $(SYSTEM_CFLAGS)
