@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -45,6 +46,9 @@ void log_adopt_fd(int fd);
 /* What this process is called in its lines: "master", "worker 0". Copied. */
 void log_set_process(const char *name);
 
+/* What it was given last. */
+const char *log_process(void);
+
 /* From now on, till log_open() sets another. */
 void log_set_level(enum log_level level);
 
@@ -57,6 +61,18 @@ void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_debug(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/*
+ * A line with more than a message, for programs to read. In text " name=value" follows the
+ * message, in JSON a member of that name. Names, and texts, have no spaces and quotes.
+ */
+struct log_field {
+	const char *name;
+	const char *text; /* NULL: number is the value */
+	uint64_t number;
+};
+
+void log_with_fields(
+    enum log_level level, const char *message, const struct log_field *fields, size_t n_fields);
 void log_va(enum log_level level, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 
 /*
@@ -70,5 +86,20 @@ struct log_cap {
 
 #define LOG_REST_SIZE 48
 bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, char rest[LOG_REST_SIZE]);
+
+/*
+ * So many lines a second for what each of many connections may log under a cap of its own. What is
+ * left out is counted, and said in a line of its own before the next that is not.
+ */
+#define LOG_BUDGET_LINES 20
+
+struct log_budget {
+	const char *what; /* the lines are about */
+	uint64_t next_ms;
+	unsigned int n_lines;
+	uint64_t n_left_out;
+};
+
+bool log_budget_allows(struct log_budget *budget, uint64_t now_ms);
 
 #endif

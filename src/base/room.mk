@@ -5,7 +5,10 @@ src_base_libbase_a_SOURCES = \
 	src/base/durations.c src/base/durations.h \
 	src/base/hash.c src/base/hash.h \
 	src/base/list.h \
+	src/base/journal.c src/base/journal.h \
 	src/base/log.c src/base/log.h \
+	src/base/log_line.c src/base/log_line.h \
+	src/base/log_sink.c src/base/log_sink.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/panic.c src/base/panic.h \
 	src/base/parent.c src/base/parent.h \
@@ -24,6 +27,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/test_base_counters.c \
 	tests/unit/test_base_durations.c \
 	tests/unit/test_base_hash.c \
+	tests/unit/test_base_journal.c \
 	tests/unit/test_base_list.c \
 	tests/unit/test_base_log.c \
 	tests/unit/test_base_memory.c \

@@ -23,6 +23,7 @@ int main(void)
 	suite_add_tcase(suite, durations_tests());
 	suite_add_tcase(suite, streams_tests());
 	suite_add_tcase(suite, memory_tests());
+	suite_add_tcase(suite, journal_tests());
 	suite_add_tcase(suite, log_tests());
 	suite_add_tcase(suite, panic_tests());
 	suite_add_tcase(suite, parent_tests());

@@ -16,6 +16,7 @@ TCase *counters_tests(void);
 TCase *durations_tests(void);
 TCase *streams_tests(void);
 TCase *memory_tests(void);
+TCase *journal_tests(void);
 TCase *log_tests(void);
 TCase *panic_tests(void);
 TCase *parent_tests(void);
