@@ -5,6 +5,17 @@
 
 #include "base/counters.h"
 
+const char *close_reason_name(enum close_reason reason)
+{
+	static const char *const names[N_CLOSE_REASONS] = {
+#define CLOSE_REASON_NAME(name, text) #name,
+		CLOSE_REASONS(CLOSE_REASON_NAME)
+#undef CLOSE_REASON_NAME
+	};
+
+	return names[reason];
+}
+
 const char *close_reason_text(enum close_reason reason)
 {
 	static const char *const texts[N_CLOSE_REASONS] = {

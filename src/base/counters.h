@@ -16,6 +16,7 @@
 	COUNTER(moved_out, "connections handed over to a worker of a later generation")     \
 	COUNTER(connected, "connections made to upstreams")                                 \
 	COUNTER(connect_failures, "attempts to connect to an upstream that failed")         \
+	COUNTER(probes, "connections that their peer ended before a byte came or went")     \
 	COUNTER(frames_in, "frames decoded")                                                \
 	COUNTER(frames_out, "frames queued for sending")                                    \
 	COUNTER(bytes_in, "bytes read")                                                     \
@@ -66,7 +67,8 @@ struct counters {
 	__atomic_store_n(&(counter), (counter) + (uint64_t)(n), __ATOMIC_RELAXED)
 #define counter_read(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
 
-/* The text of CLOSE_REASONS. */
+/* The name and the text of CLOSE_REASONS. */
+const char *close_reason_name(enum close_reason reason);
 const char *close_reason_text(enum close_reason reason);
 
 /* Connections that were begun or taken over, and have neither ended nor been handed over. */

@@ -13,6 +13,7 @@
 #include "conn/callbacks.h"
 #include "conn/extras.h"
 #include "conn/parts.h"
+#include "conn/tally.h"
 
 #define SERIAL_BITS 48
 
@@ -54,8 +55,10 @@ static void count_open(struct rnl_conn *conn, int n)
 enum status conn_make(struct conn_table *table, const struct listener *listener, int fd,
     const struct endpoint *peer, uint64_t id, struct rnl_conn **result)
 {
+	bool is_tallied = tally_is_wanted(listener);
 	struct rnl_conn *conn =
-	    calloc(1, sizeof(*conn) + table->n_data * sizeof(conn->data[0]));
+	    calloc(1, sizeof(*conn) + table->n_data * sizeof(conn->data[0]) +
+			  (is_tallied ? sizeof(struct conn_tally) : 0));
 
 	if (conn == NULL) {
 		close(fd);
@@ -68,6 +71,9 @@ enum status conn_make(struct conn_table *table, const struct listener *listener,
 	conn->heard_ms = conn->sent_ms = conn->beat_ms = (uint32_t)table->now_ms;
 	conn->opened_ds = (uint32_t)(table->now_ms / 100);
 	conn->fd = fd;
+	conn->is_tallied = is_tallied;
+	if (is_tallied)
+		conn_tally(conn)->opened_ms = table->now_ms;
 	list_init(&conn->turn);
 	wheel_entry_init(&conn->deadline);
 	input_init(&conn->in);
@@ -110,6 +116,7 @@ enum status conn_new(struct conn_table *table, const struct listener *listener, 
 	} else {
 		counter_add(table->seat->counters.accepted, 1);
 	}
+	tally_log_begin(conn);
 	call_open(conn);
 	conn_settle(conn);
 	return STATUS_OK;
@@ -259,7 +266,8 @@ static void end(struct rnl_conn *conn)
 	conn_do(conn, DOING_NOTHING, 0);
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
-	if (log_is_enabled(LOG_LEVEL_DEBUG))
+	counter_add(conn->table->seat->counters.probes, conn_is_probe(conn));
+	if (!tally_log_end(conn) && log_is_enabled(LOG_LEVEL_DEBUG))
 		log_debug("%s %s: %s: connection %" PRIx64 " ended: %s",
 		    listener_kind(listener), listener->name, endpoint_format(&conn->peer, peer),
 		    conn_id(conn), close_reason_text(conn->reason));
@@ -369,7 +377,7 @@ static void watch(struct rnl_conn *conn)
 
 	if (interest == conn->interest)
 		return;
-	conn->interest = interest & 0xff;
+	conn->interest = interest & 0x1f;
 	if (poller_change(conn->table->poller, conn->fd, interest, conn) != STATUS_OK)
 		conn_abort(conn, CLOSE_REASON_error);
 }

@@ -52,7 +52,9 @@ struct rnl_conn {
 	enum conn_state state : 8;
 	/* Why it is not OPEN, or will not be when its input is served. */
 	enum close_reason reason : 8;
-	uint32_t interest : 7;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
+	uint32_t interest : 5;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
+	bool has_traffic : 1;   /* a byte came or went */
+	bool is_tallied : 1;    /* conn_tally() is there */
 	bool is_input_over : 1; /* no more is read: the peer ended, or the worker stops */
 	bool is_waiting : 1;    /* input that is left over may hold whole frames */
 	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
@@ -86,7 +88,7 @@ struct rnl_conn {
 	struct log_cap refusals;
 	uint32_t beat_ms;   /* a heartbeat was due last */
 	uint32_t opened_ds; /* the monotonic clock in tenths of a second, modulo 2^32 */
-	void *data[];       /* of modules, table->n_data */
+	void *data[];       /* of modules, table->n_data; see tally.h for what is behind */
 };
 
 /*

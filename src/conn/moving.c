@@ -6,9 +6,10 @@
 #include "base/panic.h"
 #include "conn/moving.h"
 #include "conn/parts.h"
+#include "conn/tally.h"
 
 /* Changes with struct head, and with what follows it. */
-#define MOVING_MAGIC 0x6d6f7633u
+#define MOVING_MAGIC 0x6d6f7634u
 
 /* Then the listener's name, its end, the unread input, and of each module a length and state. */
 struct head {
@@ -19,7 +20,10 @@ struct head {
 	uint32_t heard_ms, frame_ms, sent_ms, beat_ms, opened_ds;
 	uint32_t input_len;
 	uint32_t is_in_frame;
+	uint32_t has_traffic;
+	uint32_t is_tallied;
 	struct endpoint peer;
+	struct conn_tally tally; /* when is_tallied */
 };
 
 struct writer {
@@ -102,9 +106,13 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 		.beat_ms = conn->beat_ms,
 		.opened_ds = conn->opened_ds,
 		.is_in_frame = conn->is_in_frame,
+		.has_traffic = conn->has_traffic,
+		.is_tallied = conn->is_tallied,
 		.peer = conn->peer };
 	size_t name_size, n_saved = 0;
 
+	if (conn->is_tallied)
+		head.tally = *conn_tally(conn);
 	if (!input_is_empty(&conn->in))
 		view = input_view(&conn->in);
 	name_size = strlen(listener->name) + 1;
@@ -190,6 +198,17 @@ static bool restore(struct rnl_conn *conn, struct reader *reader)
 	return is_taken;
 }
 
+/* One that was not tallied before is from now on, as if it had begun without a byte. */
+static void resume_tally(struct rnl_conn *conn, const struct head *head)
+{
+	if (!conn->is_tallied)
+		return;
+	if (head->is_tallied)
+		*conn_tally(conn) = head->tally;
+	else
+		conn_tally(conn)->opened_ms = conn->table->now_ms - conn_age_ms(conn);
+}
+
 /* It has been looked at before: the connection was made of it. */
 static struct head read_head(struct reader *reader)
 {
@@ -209,6 +228,8 @@ static void set_times(struct rnl_conn *conn, const struct head *head)
 	conn->beat_ms = head->beat_ms;
 	conn->opened_ds = head->opened_ds;
 	conn->is_in_frame = head->is_in_frame;
+	conn->has_traffic = head->has_traffic;
+	resume_tally(conn, head);
 }
 
 static enum status make(struct conn_table *table, const struct listener *listener, int fd,

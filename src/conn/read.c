@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/panic.h"
 #include "conn/parts.h"
+#include "conn/tally.h"
 
 /* Frames that break the protocol are news once a second for all connections of the worker. */
 static void log_violation(struct rnl_conn *conn, const char *what, const struct frame *frame)
@@ -219,6 +220,8 @@ void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_n
 	}
 	batch_end(conn);
 	counter_add(conn->table->seat->counters.frames_in, n_frames - n_corrupt);
+	if (conn->is_tallied)
+		conn_tally(conn)->frames_in += n_frames - n_corrupt;
 	conn->is_waiting =
 	    (decode == DECODE_FRAME || decode == DECODE_CORRUPT) && at < view->len;
 	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)
@@ -265,6 +268,9 @@ void conn_read(struct rnl_conn *conn)
 	n = input_read(&conn->in, &table->scratch, conn->fd, &view);
 	if (n > 0) {
 		counter_add(table->seat->counters.bytes_in, n);
+		conn->has_traffic = true;
+		if (conn->is_tallied)
+			conn_tally(conn)->bytes_in += (size_t)n;
 		conn->heard_ms = (uint32_t)table->now_ms;
 		conn->read_ns = began_ns;
 		conn_serve(conn, &view, began_ns);

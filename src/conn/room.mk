@@ -17,6 +17,7 @@ src_conn_libconn_a_SOURCES = \
 	src/conn/slot_page.h \
 	src/conn/stopwatch.c src/conn/stopwatch.h \
 	src/conn/table.c src/conn/table.h \
+	src/conn/tally.c src/conn/tally.h \
 	src/conn/timers.c src/conn/timers.h
 src_conn_libconn_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
 
@@ -41,6 +42,7 @@ tests_unit_test_conn_SOURCES = \
 	tests/unit/test_conn_rig.c tests/unit/test_conn_rig.h \
 	tests/unit/test_conn_sending.c \
 	tests/unit/test_conn_shortage.c \
+	tests/unit/test_conn_tally.c \
 	tests/unit/test_conn_timeouts.c \
 	tests/unit/test_conn_timers.c \
 	tests/unit/test_conn_times.c

@@ -10,13 +10,15 @@
 
 #include "base/panic.h"
 #include "conn/parts.h"
+#include "conn/tally.h"
 
 static void log_refusal(struct rnl_conn *conn)
 {
 	char peer[ENDPOINT_TEXT_SIZE];
 	char rest[LOG_REST_SIZE];
 
-	if (!log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
+	if (!log_cap_allows(&conn->refusals, conn->table->now_ms, rest) ||
+	    !log_budget_allows(&conn->table->refusals, conn->table->now_ms))
 		return;
 	log_warn("%s %s: %s: send refused, %" PRIu32 " messages and %" PRIu32
 		 " bytes are queued%s%s",
@@ -43,6 +45,8 @@ static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, siz
 	if (status != RNL_EFULL)
 		return status;
 	counter_add(table->seat->counters.sends_refused, 1);
+	if (conn->is_tallied)
+		conn_tally(conn)->sends_refused++;
 	if (has_own_room(conn, size, shared))
 		table->is_pool_short = true;
 	log_refusal(conn);
@@ -103,6 +107,8 @@ static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 static void queued(struct rnl_conn *conn)
 {
 	counter_add(conn->table->seat->counters.frames_out, 1);
+	if (conn->is_tallied)
+		conn_tally(conn)->frames_out++;
 	if (conn == conn->table->current)
 		conn->table->n_replies++;
 	else
@@ -117,7 +123,8 @@ enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t l
 	/* What was reserved for it goes with the next drain. */
 	if (conn != conn->table->current)
 		conn_schedule(conn);
-	if (log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
+	if (log_cap_allows(&conn->refusals, conn->table->now_ms, rest) &&
+	    log_budget_allows(&conn->table->refusals, conn->table->now_ms))
 		log_warn("%s %s: %s: send refused, framing %s has no frame for it (id %" PRIu32
 			 ", length %zu)%s",
 		    listener_kind(conn->listener), conn->listener->name,
@@ -225,8 +232,12 @@ void conn_drain(struct rnl_conn *conn)
 	counter_add(counters->bytes_out, n_bytes);
 	table->turned_ns = replies_leave(&conn->replies, n_before - conn->out.n_messages,
 	    conn->out.n_messages, &table->seat->times.reply);
-	if (n_bytes > 0)
+	if (n_bytes > 0) {
 		conn->sent_ms = (uint32_t)table->now_ms;
+		conn->has_traffic = true;
+	}
+	if (conn->is_tallied)
+		conn_tally(conn)->bytes_out += n_bytes;
 	if (drain == DRAIN_BLOCKED) {
 		counter_add(counters->drains_cut, 1);
 		if (n_bytes > 0 || !conn->is_blocked)

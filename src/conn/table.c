@@ -175,6 +175,7 @@ enum status table_new(struct ev_loop *loop, struct slot_page pages[], unsigned i
 	table->n_data = n_data;
 	table->now_ms = clock_ms();
 	table->slow_handler_ms = slow_handler_ms;
+	table->refusals.what = "sends refused, on many connections";
 	set_notice(table, 0);
 	list_init(&table->conns);
 	list_init(&table->agenda);

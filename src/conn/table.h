@@ -63,9 +63,11 @@ struct conn_table {
 	void (**free_data)(void *data); /* what each is freed by, or NULL; owned */
 	struct hash extras;             /* of those connections that have some */
 	struct names names;
-	struct link timers;        /* of modules, which no connection ends */
-	struct log_cap violations; /* log lines on frames that break the protocol */
-	struct log_cap rejections; /* log lines on connections over a limit */
+	struct link timers;         /* of modules, which no connection ends */
+	struct log_cap violations;  /* log lines on frames that break the protocol */
+	struct log_cap rejections;  /* log lines on connections over a limit */
+	struct log_budget refusals; /* log lines on refused sends of all connections */
+	struct log_cap losses;      /* log lines on connections that did not arrive */
 
 	/*
 	 * While the worker drains: each connection is closed at a moment of its own between

@@ -377,13 +377,13 @@ void crew_stop_now(struct crew *crew)
 	order_all(crew, CHANNEL_STOP_NOW, 0);
 }
 
-void crew_pass_log(struct crew *crew)
+void crew_pass_log(struct crew *crew, enum channel_type type, int fd)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
 		const struct process *process = &crew->slots[i].process;
 
 		if (process_is_running(process) &&
-		    !channel_send_fd(process->channel, CHANNEL_LOG, 0, log_fd()))
+		    !channel_send_fd(process->channel, type, 0, fd))
 			log_warn("worker %u: pid %d does not hear of the new log file: it goes "
 				 "on with the old one",
 			    i, (int)process->pid);

@@ -15,6 +15,7 @@
 #include "master/pages.h"
 #include "master/privileges.h"
 #include "settings/settings.h"
+#include "worker/channel.h"
 #include "worker/worker.h"
 
 struct crew;
@@ -113,8 +114,8 @@ void crew_stop(struct crew *crew, uint32_t limit_ms);
 /* Let all workers close at once. */
 void crew_stop_now(struct crew *crew);
 
-/* Let all workers log to the file that the master has opened anew. */
-void crew_pass_log(struct crew *crew);
+/* Let all workers log to the file that the master has opened anew: CHANNEL_LOG, CHANNEL_JOURNAL. */
+void crew_pass_log(struct crew *crew, enum channel_type type, int fd);
 
 /* SIGKILL to all workers that are left. */
 void crew_kill(struct crew *crew);

@@ -1,19 +1,20 @@
 #include "config.h"
 
+#include "base/journal.h"
 #include "master/guard.h"
 #include "master/log_file.h"
 
-static enum status guard(
-    const char *target, const struct privileges *privileges, struct reason *why)
+/* stderr, syslog and the like have no path. */
+static enum status guard(const char *target, const char *what,
+    const struct privileges *privileges, struct reason *why)
 {
-	/* stderr and syslog have no path. */
-	return target[0] == '/' ? guard_path(target, "log file", privileges, why) : STATUS_OK;
+	return target[0] == '/' ? guard_path(target, what, privileges, why) : STATUS_OK;
 }
 
 enum status log_file_open(const char *target, enum log_level level, enum log_format format,
     const struct privileges *privileges, struct reason *why)
 {
-	if (guard(target, privileges, why) != STATUS_OK)
+	if (guard(target, "log file", privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	return log_open(target, level, format, why);
 }
@@ -21,10 +22,27 @@ enum status log_file_open(const char *target, enum log_level level, enum log_for
 enum status log_file_reopen(
     const char *target, const struct privileges *privileges, struct reason *why)
 {
-	if (log_fd() < 0)
-		return reason_set(why, "the log is no file: nothing to open anew");
-	if (guard(target, privileges, why) != STATUS_OK || log_reopen(why) != STATUS_OK)
+	if (guard(target, "log file", privileges, why) != STATUS_OK ||
+	    log_reopen(why) != STATUS_OK)
 		return STATUS_INVALID;
 	log_info("log file opened anew");
+	return STATUS_OK;
+}
+
+enum status journal_file_open(const char *target, enum log_format format,
+    const struct privileges *privileges, struct reason *why)
+{
+	if (guard(target, "connection log", privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
+	return journal_open(target, format, why);
+}
+
+enum status journal_file_reopen(
+    const char *target, const struct privileges *privileges, struct reason *why)
+{
+	if (guard(target, "connection log", privileges, why) != STATUS_OK ||
+	    journal_reopen(why) != STATUS_OK)
+		return STATUS_INVALID;
+	log_info("connection log opened anew");
 	return STATUS_OK;
 }

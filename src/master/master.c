@@ -74,6 +74,22 @@ static enum status move_log(struct master *master, const struct settings *settin
 	return STATUS_OK;
 }
 
+/* The same of the lines about connections. */
+static enum status move_journal(struct master *master, const struct settings *settings,
+    const struct privileges *privileges, struct reason *why)
+{
+	if (master->journal != NULL && strcmp(master->journal, settings->connection_log) == 0 &&
+	    master->journal_format == settings->log_format)
+		return STATUS_OK;
+	if (journal_file_open(
+		settings->connection_log, settings->log_format, privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
+	free(master->journal);
+	master->journal = must_strdup(settings->connection_log);
+	master->journal_format = settings->log_format;
+	return STATUS_OK;
+}
+
 enum status master_take_pid_file(struct master *master, struct reason *why)
 {
 	if (master->pid_file == NULL)
@@ -116,7 +132,8 @@ static enum status prepare(const struct generation *next, struct reason *why, vo
 	const struct settings *settings = next->settings;
 	bool is_first = master->log == NULL;
 
-	if (move_log(master, settings, &next->privileges, why) != STATUS_OK)
+	if (move_log(master, settings, &next->privileges, why) != STATUS_OK ||
+	    move_journal(master, settings, &next->privileges, why) != STATUS_OK)
 		return STATUS_INVALID;
 	privileges_warn(settings);
 	if (is_first)
@@ -144,6 +161,9 @@ static void on_failed(const struct reason *why, void *arg)
 	/* Who reads the log that is in force has to find the reason there. */
 	if (move_log(master, current->settings, &current->privileges, &log_why) != STATUS_OK)
 		log_error("the log stays where it is: %s", log_why.text);
+	if (move_journal(master, current->settings, &current->privileges, &log_why) !=
+	    STATUS_OK)
+		log_error("the connection log stays where it is: %s", log_why.text);
 	/* The workers that go on log at the level that was asked for. */
 	if (master->asked_level >= 0)
 		log_set_level((enum log_level)master->asked_level);
@@ -414,6 +434,7 @@ static void release(struct master *master)
 	free(master->control_socket);
 	free(master->control_group);
 	free(master->log);
+	free(master->journal);
 	free(master->conf_path);
 	free(master->program);
 	if (master->loop != NULL)

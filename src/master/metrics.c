@@ -105,12 +105,6 @@ static void print_counter(const struct metrics *metrics, const char *counter, co
 
 static void print_closed(const struct metrics *metrics, FILE *out)
 {
-	static const char *const reasons[N_CLOSE_REASONS] = {
-#define REASON_NAME(name, text) #name,
-		CLOSE_REASONS(REASON_NAME)
-#undef REASON_NAME
-	};
-
 	begin(out, "connections_closed_total", "counter", "connections that ended, by reason");
 	for (unsigned int i = 0; i < metrics->n_slots; i++) {
 		const struct metrics_slot *slot = &metrics->slots[i];
@@ -119,7 +113,8 @@ static void print_closed(const struct metrics *metrics, FILE *out)
 			fprintf(out,
 			    "runnel_connections_closed_total{worker=\"%u\",reason=\"%s\"}"
 			    " %" PRIu64 "\n",
-			    slot->number, reasons[k], slot->counters.closed[k]);
+			    slot->number, close_reason_name((enum close_reason)k),
+			    slot->counters.closed[k]);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/journal.h"
 #include "base/log.h"
 #include "master/log_file.h"
 #include "master/notify.h"
@@ -83,19 +84,39 @@ void order_reload(struct master *master, succession_done_f *done, void *arg)
 	}
 }
 
+static enum status reopen_journal(
+    struct master *master, const struct generation *current, struct reason *why)
+{
+	if (journal_file_reopen(master->journal, &current->privileges, why) != STATUS_OK)
+		return STATUS_INVALID;
+	succession_pass_log(master->succession, CHANNEL_JOURNAL, journal_fd());
+	return STATUS_OK;
+}
+
 /* Before the first generation serves, the file is new anyway. */
 enum status order_reopen(struct master *master, struct reason *why)
 {
 	const struct generation *current = succession_current(master->succession);
+	enum status status = STATUS_OK;
+	struct reason journal_why;
 
 	if (current == NULL)
 		return STATUS_OK;
-	if (log_file_reopen(master->log, &current->privileges, why) != STATUS_OK) {
-		log_error("%s; lines go on as before", why->text);
-		return STATUS_INVALID;
+	if (log_fd() < 0 && journal_fd() < 0) {
+		reason_set(why, "the log is no file: nothing to open anew");
+		status = STATUS_INVALID;
 	}
-	succession_pass_log(master->succession);
-	return STATUS_OK;
+	if (log_fd() >= 0)
+		status = log_file_reopen(master->log, &current->privileges, why);
+	if (log_fd() >= 0 && status == STATUS_OK)
+		succession_pass_log(master->succession, CHANNEL_LOG, log_fd());
+	if (journal_fd() >= 0 && reopen_journal(master, current, &journal_why) != STATUS_OK) {
+		*why = journal_why;
+		status = STATUS_INVALID;
+	}
+	if (status != STATUS_OK)
+		log_error("%s; lines go on as before", why->text);
+	return status;
 }
 
 void order_resize(struct master *master, int by)

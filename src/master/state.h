@@ -53,6 +53,8 @@ struct master {
 	char *log; /* where the log goes; owned */
 	enum log_level log_level;
 	enum log_format log_format;
+	char *journal; /* where lines about connections go; owned */
+	enum log_format journal_format;
 	int asked_level;   /* of log lines, over the control socket; -1: what the conf says */
 	time_t started_at; /* by the calendar */
 	ev_signal signals[MASTER_MAX_SIGNALS];

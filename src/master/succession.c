@@ -510,22 +510,20 @@ void succession_receive(struct succession *succession, unsigned int slot, int fd
 		crew_receive(current->crew, slot % current->settings->workers, fd);
 }
 
-static void pass_log(const struct generation *generation)
+static void pass_log(const struct generation *generation, enum channel_type type, int fd)
 {
 	if (generation != NULL && generation->crew != NULL)
-		crew_pass_log(generation->crew);
+		crew_pass_log(generation->crew, type, fd);
 }
 
-void succession_pass_log(struct succession *succession)
+void succession_pass_log(struct succession *succession, enum channel_type type, int fd)
 {
 	struct link *link;
 
-	if (log_fd() < 0)
-		return;
-	pass_log(succession->current);
-	pass_log(succession->next);
+	pass_log(succession->current, type, fd);
+	pass_log(succession->next, type, fd);
 	list_foreach(link, &succession->endings.list)
-		pass_log(container_of(link, struct generation, link));
+		pass_log(container_of(link, struct generation, link), type, fd);
 }
 
 void succession_survey(struct succession *succession, crew_open_f *open, void *arg)

@@ -103,7 +103,7 @@ void succession_hurry(struct succession *succession, uint32_t limit_ms);
 void succession_receive(struct succession *succession, unsigned int slot, int fd);
 
 /* Let the workers of all generations log to the file that the master has opened anew. */
-void succession_pass_log(struct succession *succession);
+void succession_pass_log(struct succession *succession, enum channel_type type, int fd);
 
 /* Ask the workers of all generations that serve or end, as crew_survey() does. */
 void succession_survey(struct succession *succession, crew_open_f *open, void *arg);

@@ -34,6 +34,7 @@ enum length_size { LENGTH_SIZE_1, LENGTH_SIZE_2, LENGTH_SIZE_3, LENGTH_SIZE_4, L
 
 enum bad_checksum { BAD_CHECKSUM_CLOSE, BAD_CHECKSUM_SKIP };
 enum unknown_message { UNKNOWN_IGNORE, UNKNOWN_CLOSE };
+enum log_connections { LOG_CONNECTIONS_NONE, LOG_CONNECTIONS_ENDED, LOG_CONNECTIONS_ALL };
 enum when_full { WHEN_FULL_PAUSE, WHEN_FULL_REFUSE, WHEN_FULL_CLOSE };
 
 struct htlv_crc_settings {
@@ -73,6 +74,7 @@ struct listen_settings {
 	enum unknown_message unknown_message;
 	enum bad_checksum bad_checksum;
 	enum when_full when_full;
+	enum log_connections log_connections;
 	uint32_t max_connections; /* over all workers; 0: auto */
 	uint32_t max_message;     /* bytes of payload */
 	uint32_t send_queue_messages;
@@ -135,6 +137,7 @@ struct settings {
 	char *log;
 	enum log_level log_level;
 	enum log_format log_format;
+	char *connection_log; /* "off", "log" or a path */
 	uint32_t drain_timeout_ms;
 	uint32_t watchdog_timeout_ms; /* 0: none; likewise below */
 	uint32_t watchdog_adopt_ms;

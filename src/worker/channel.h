@@ -25,6 +25,7 @@ enum channel_type {
 	CHANNEL_ADOPT,     /* master: accept on the sockets of slot arg too: it has no worker */
 	CHANNEL_RELEASE,   /* master: accept on them no more */
 	CHANNEL_LOG,       /* master: log to the file on the descriptor */
+	CHANNEL_JOURNAL,   /* master: the same of lines about connections */
 	CHANNEL_SURVEY,    /* master: answer a survey on the descriptor */
 	CHANNEL_LOG_LEVEL, /* master: log lines down to level arg */
 

@@ -196,15 +196,16 @@ static void end_offers(struct handover *handover)
 static void take_back(struct handover *handover, const struct flight *flight)
 {
 	const struct listeners *listeners = handover->listeners;
+	char rest[LOG_REST_SIZE];
 	struct rnl_conn *conn;
 	enum status status = moving_unpack(handover->table, listeners->list, listeners->n,
 	    flight->message, flight->len, flight->fd, &conn);
 
 	if (status == STATUS_OK)
 		moving_resume(conn, flight->message, flight->len);
-	else
-		log_error("a connection that no later worker took is lost: %s",
-		    status == STATUS_NOMEM ? "out of memory" : strerror(errno));
+	else if (log_cap_allows(&handover->table->losses, handover->table->now_ms, rest))
+		log_error("a connection that no later worker took is lost: %s%s",
+		    status == STATUS_NOMEM ? "out of memory" : strerror(errno), rest);
 }
 
 static struct flight *shift(struct handover *handover)

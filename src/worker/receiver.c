@@ -56,9 +56,15 @@ static enum receipt reply(struct receiver *receiver, enum handover_reply what)
 	return RECEIPT_END;
 }
 
+/* What one cause does to one it may do to all. */
 static enum receipt refuse(struct receiver *receiver, const char *why)
 {
-	log_error("a connection of an earlier worker is not taken over: %s", why);
+	struct conn_table *table = receiver->table;
+	char rest[LOG_REST_SIZE];
+
+	if (log_cap_allows(&table->losses, table->now_ms, rest))
+		log_error(
+		    "a connection of an earlier worker is not taken over: %s%s", why, rest);
 	return reply(receiver, HANDOVER_REFUSED);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/journal.h"
 #include "base/log.h"
 #include "base/panic.h"
 #include "base/parent.h"
@@ -342,6 +343,17 @@ static void change_log(int fd)
 	log_info("log file opened anew");
 }
 
+static void change_journal(int fd)
+{
+	if (fd < 0) {
+		log_error("the connection log was opened anew, but there is no descriptor for "
+			  "it: lines go on to the old one");
+		return;
+	}
+	journal_adopt_fd(fd);
+	log_info("connection log opened anew");
+}
+
 /* fd came with the message; -1: none. */
 static void obey(struct worker *worker, const struct channel_message *message, int fd)
 {
@@ -372,6 +384,9 @@ static void obey(struct worker *worker, const struct channel_message *message, i
 		break;
 	case CHANNEL_LOG:
 		change_log(fd);
+		break;
+	case CHANNEL_JOURNAL:
+		change_journal(fd);
 		break;
 	case CHANNEL_SURVEY:
 		if (fd >= 0 && survey_new(&worker->surveys, worker->table, fd) != STATUS_OK)

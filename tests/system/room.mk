@@ -9,6 +9,7 @@ SYSTEM_TESTS = \
 	tests/system/c_control \
 	tests/system/c_ctl \
 	tests/system/c_figures \
+	tests/system/c_journal \
 	tests/system/c_log \
 	tests/system/c_privileges \
 	tests/system/c_process \
@@ -81,6 +82,9 @@ tests_system_c_control_LDADD = $(SYSTEM_LDADD)
 tests_system_c_figures_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_figures_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_figures_LDADD = $(SYSTEM_LDADD)
+tests_system_c_journal_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_journal_CFLAGS = $(SYSTEM_CFLAGS) $(JANSSON_CFLAGS)
+tests_system_c_journal_LDADD = $(SYSTEM_LDADD) $(JANSSON_LIBS)
 
 tests_system_c_log_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_log_CFLAGS = $(SYSTEM_CFLAGS)

@@ -25,6 +25,7 @@ int main(void)
 	suite_add_tcase(suite, heartbeat_tests());
 	suite_add_tcase(suite, names_tests());
 	suite_add_tcase(suite, extras_tests());
+	suite_add_tcase(suite, tally_tests());
 	suite_add_tcase(suite, timers_tests());
 	suite_add_tcase(suite, times_tests());
 	suite_add_tcase(suite, accepting_tests());

@@ -19,6 +19,7 @@ TCase *timeouts_tests(void);
 TCase *heartbeat_tests(void);
 TCase *names_tests(void);
 TCase *extras_tests(void);
+TCase *tally_tests(void);
 TCase *timers_tests(void);
 TCase *times_tests(void);
 TCase *accepting_tests(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/journal.h"
 #include "conn/callbacks.h"
 #include "conn/conn.h"
 #include "conn/moving.h"
@@ -140,6 +141,46 @@ START_TEST(a_connection_keeps_its_id_its_peer_and_its_state)
 	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 10));
 	peer_expect(&peer, 1, 10, 100);
 	peer_end(&peer);
+}
+END_TEST
+
+/* Its line in the journal has what came and went in both workers. */
+START_TEST(a_tally_goes_with_its_connection)
+{
+	struct reason why;
+	struct peer peer;
+
+	ck_assert_int_eq(journal_open("log", LOG_FORMAT_TEXT, &why), STATUS_OK);
+	rig.settings.log_connections = LOG_CONNECTIONS_ENDED;
+	peer_open_tcp(&peer);
+	peer_send_many(&peer, 1, 3, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 3));
+	let_move(&peer);
+	ck_assert_uint_eq(rig_n_logged(": connection ended id="), 0);
+	peer_send_many(&peer, 4, 2, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 5));
+	peer_end(&peer);
+	RIG_UNTIL(other.table->n_conns == 0);
+	ck_assert_uint_eq(
+	    rig_n_logged(" frames_in=5 frames_out=5 bytes_in=540 bytes_out=540 "), 1);
+}
+END_TEST
+
+/* One without a tally gets it where it goes; it has no line as a probe, as it had traffic. */
+START_TEST(a_tally_may_begin_on_the_way)
+{
+	struct reason why;
+	struct peer peer;
+
+	rig.settings.log_connections = LOG_CONNECTIONS_ENDED;
+	peer_open_tcp(&peer);
+	peer_send_many(&peer, 1, 3, 100);
+	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 3));
+	ck_assert_int_eq(journal_open("log", LOG_FORMAT_TEXT, &why), STATUS_OK);
+	let_move(&peer);
+	peer_end(&peer);
+	RIG_UNTIL(other.table->n_conns == 0);
+	ck_assert_uint_eq(rig_n_logged(" frames_in=0 frames_out=0 bytes_in=0 bytes_out=0 "), 1);
 }
 END_TEST
 
@@ -422,6 +463,8 @@ TCase *moving_tests(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_connection_keeps_its_id_its_peer_and_its_state);
+	tcase_add_test(tcase, a_tally_goes_with_its_connection);
+	tcase_add_test(tcase, a_tally_may_begin_on_the_way);
 	tcase_add_test(tcase, what_modules_hung_on_a_connection_stays_behind);
 	tcase_add_test(tcase, a_connection_keeps_its_times);
 	tcase_add_loop_test(tcase, a_connection_moves_within_a_frame, 0, HEAD + 30);

@@ -264,6 +264,31 @@ START_TEST(refusals_are_logged_once_a_second_for_each_connection)
 }
 END_TEST
 
+/* Each has its line, but so many connections share what the worker writes in a second. */
+START_TEST(refusals_of_many_connections_are_counted_together)
+{
+	static struct peer many[3 * LOG_BUDGET_LINES];
+	const unsigned n = sizeof(many) / sizeof(many[0]);
+	uint64_t start_ms;
+
+	rig.settings.when_full = WHEN_FULL_REFUSE;
+	rig_limit_queue(20, 1 << 20);
+	for (unsigned i = 0; i < n; i++) {
+		peer_open(&many[i]);
+		send_until_blocked(many[i].conn, 0, REQUEST_LEN);
+	}
+	start_ms = rig.table->now_ms;
+	for (unsigned i = 0; i < n; i++)
+		send_until_refused(many[i].conn, 0, REQUEST_LEN);
+	ck_assert_uint_eq(rig_n_logged(": send refused"), LOG_BUDGET_LINES);
+	RIG_UNTIL(rig.table->now_ms >= start_ms + 1000);
+	send_until_refused(many[0].conn, 0, REQUEST_LEN);
+	ck_assert_uint_eq(rig_n_logged(": 40 lines left out: sends refused"), 1);
+	for (unsigned i = 0; i < n; i++)
+		peer_end(&many[i]);
+}
+END_TEST
+
 TCase *overflow_tests(void)
 {
 	TCase *tcase = tcase_create("overflow");
@@ -281,5 +306,6 @@ TCase *overflow_tests(void)
 	tcase_add_loop_test(
 	    tcase, a_full_queue_does_not_touch_others, WHEN_FULL_PAUSE, WHEN_FULL_CLOSE + 1);
 	tcase_add_test(tcase, refusals_are_logged_once_a_second_for_each_connection);
+	tcase_add_test(tcase, refusals_of_many_connections_are_counted_together);
 	return tcase;
 }

@@ -106,6 +106,7 @@ START_TEST(defaults_are_in_force)
 	ck_assert_str_eq(settings->log, "stderr");
 	ck_assert_int_eq(settings->log_level, LOG_LEVEL_INFO);
 	ck_assert_int_eq(settings->log_format, LOG_FORMAT_TEXT);
+	ck_assert_str_eq(settings->connection_log, "off");
 	ck_assert_uint_eq(settings->drain_timeout_ms, 30000);
 	ck_assert_uint_eq(settings->worker_send_memory, 256 << 20);
 	ck_assert_uint_eq(settings->worker_threads, 4);
@@ -160,7 +161,8 @@ static const char full[] =
     "user = mail\ngroup = 'our mail'\npid-file = \"/run/r.pid\"\nmodule-dir = "
     "/opt/modules\nlog = /var/log/r.log\n"
     "control-socket = /run/c.sock\ncontrol-group = adm\n"
-    "log-level = debug\nlog-format = json\ndrain-timeout = 5m\nworker-send-memory = 1G\n"
+    "log-level = debug\nlog-format = json\nconnection-log = /var/log/c.log\n"
+    "drain-timeout = 5m\nworker-send-memory = 1G\n"
     "worker-threads = 256\nworker-jobs = 1048576\n"
     "module c10k { path = \"/opt/a b/c10k.so\" }\n"
     "module echo { }\n"
@@ -172,11 +174,13 @@ static const char full[] =
     "  max-connections = 16777216\n  send-queue-messages = 1048576\n  send-queue-bytes = 1G\n"
     "  when-full = refuse\n  send-timeout = 1s\n  idle-timeout = 30d\n  frame-timeout = 2h\n"
     "  heartbeat-interval = 20s\n  heartbeat-timeout = 1m\n  heartbeat-id = 4294967295\n"
-    "  linger-timeout = 0\n  unknown-message = close\n  bad-checksum = skip\n}\n"
+    "  linger-timeout = 0\n  log-connections = all\n  unknown-message = close\n  bad-checksum "
+    "= skip\n}\n"
     "listen other { address = [::1]:3 modules = { echo } when-full = close }\n"
     "connect game { address = { 127.0.0.1:1, \"[::1]:2\" } modules = { game }\n"
     "  framing = ltv max-message = 1k send-queue-messages = 9 send-queue-bytes = 64k\n"
-    "  when-full = close unknown-message = close send-timeout = 3s idle-timeout = 4s\n"
+    "  when-full = close log-connections = none\n  unknown-message = close send-timeout = 3s "
+    "idle-timeout = 4s\n"
     "  connect-timeout = 5ms reconnect-min = 6ms reconnect-max = 7ms tcp-keepalive = 8s\n"
     "}\n";
 
@@ -197,6 +201,7 @@ START_TEST(every_option_of_an_upstream_is_kept)
 	ck_assert_uint_eq(common->send_queue_messages, 9);
 	ck_assert_uint_eq(common->send_queue_bytes, 64 << 10);
 	ck_assert_int_eq(common->when_full, WHEN_FULL_CLOSE);
+	ck_assert_int_eq(common->log_connections, LOG_CONNECTIONS_NONE);
 	ck_assert_int_eq(common->unknown_message, UNKNOWN_CLOSE);
 	ck_assert_uint_eq(common->send_timeout_ms, 3000);
 	ck_assert_uint_eq(common->idle_timeout_ms, 4000);
@@ -245,6 +250,7 @@ START_TEST(every_option_is_kept)
 	ck_assert_str_eq(settings->log, "/var/log/r.log");
 	ck_assert_int_eq(settings->log_level, LOG_LEVEL_DEBUG);
 	ck_assert_int_eq(settings->log_format, LOG_FORMAT_JSON);
+	ck_assert_str_eq(settings->connection_log, "/var/log/c.log");
 	ck_assert_uint_eq(settings->drain_timeout_ms, 300000);
 	ck_assert_uint_eq(settings->worker_send_memory, 1 << 30);
 	ck_assert_uint_eq(settings->worker_threads, 256);
@@ -650,6 +656,7 @@ START_TEST(dump_shows_every_option)
 			       "log = \"stderr\"\n"
 			       "log-level = info\n"
 			       "log-format = text\n"
+			       "connection-log = \"off\"\n"
 			       "drain-timeout = 30s\n"
 			       "watchdog-timeout = 10s\n"
 			       "watchdog-adopt = 2s\n"
@@ -694,6 +701,7 @@ START_TEST(dump_shows_every_option)
 			       "\ttcp-user-timeout = 0\n"
 			       "\tsocket-send-buffer = 0\n"
 			       "\tsocket-receive-buffer = 0\n"
+			       "\tlog-connections = ended\n"
 			       "\tunknown-message = ignore\n"
 			       "\tbad-checksum = close\n"
 			       "}\n");
