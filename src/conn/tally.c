@@ -1,12 +1,7 @@
 #include "config.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/journal.h"
 #include "conn/tally.h"
-
-#define ID_TEXT_SIZE 20
 
 bool tally_is_wanted(const struct listener *listener)
 {
@@ -16,13 +11,12 @@ bool tally_is_wanted(const struct listener *listener)
 /* What both lines begin with: which connection it is. */
 #define N_WHICH 3
 
-static void say_which(const struct rnl_conn *conn, char id[ID_TEXT_SIZE],
-    char peer[ENDPOINT_TEXT_SIZE], struct log_field fields[N_WHICH])
+static void say_which(const struct rnl_conn *conn, char peer[ENDPOINT_TEXT_SIZE],
+    struct log_field fields[N_WHICH])
 {
 	const struct listener *listener = conn->listener;
 
-	snprintf(id, ID_TEXT_SIZE, "%" PRIx64, conn_id(conn));
-	fields[0] = (struct log_field){ .name = "id", .text = id };
+	fields[0] = (struct log_field){ .name = "id", .number = conn_id(conn) };
 	fields[1] = (struct log_field){ .name = listener->is_outgoing ? "upstream" : "listener",
 		.text = listener->name };
 	fields[2] =
@@ -31,13 +25,13 @@ static void say_which(const struct rnl_conn *conn, char id[ID_TEXT_SIZE],
 
 void tally_log_begin(struct rnl_conn *conn)
 {
-	char id[ID_TEXT_SIZE], peer[ENDPOINT_TEXT_SIZE];
+	char peer[ENDPOINT_TEXT_SIZE];
 	struct log_field fields[N_WHICH];
 
 	if (!conn->is_tallied ||
 	    conn->listener->settings->log_connections != LOG_CONNECTIONS_ALL)
 		return;
-	say_which(conn, id, peer, fields);
+	say_which(conn, peer, fields);
 	journal_write("connection began", fields, N_WHICH, conn->table->now_ms);
 }
 
@@ -48,7 +42,7 @@ static struct log_field number(const char *name, uint64_t value)
 
 bool tally_log_end(struct rnl_conn *conn)
 {
-	char id[ID_TEXT_SIZE], peer[ENDPOINT_TEXT_SIZE];
+	char peer[ENDPOINT_TEXT_SIZE];
 	const struct conn_tally *tally = conn_tally(conn);
 	struct log_field fields[N_WHICH + 7];
 	size_t n = N_WHICH;
@@ -57,7 +51,7 @@ bool tally_log_end(struct rnl_conn *conn)
 	    (conn_is_probe(conn) &&
 		conn->listener->settings->log_connections != LOG_CONNECTIONS_ALL))
 		return false;
-	say_which(conn, id, peer, fields);
+	say_which(conn, peer, fields);
 	fields[n++] = number("duration_ms", conn->table->now_ms - tally->opened_ms);
 	fields[n++] = number("frames_in", tally->frames_in);
 	fields[n++] = number("frames_out", tally->frames_out);

@@ -237,8 +237,7 @@ static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 	if (sum->has_rates)
 		print_balance(", of requests ", sum->most_requests, sum->requests, sum->n, out);
 	if (draining > 0)
-		fprintf(
-		    out, "; %" JSON_INTEGER_FORMAT " more of earlier generations", draining);
+		fprintf(out, "; %" JSON_INTEGER_FORMAT " more of workers that drain", draining);
 	fputs("\n\n", out);
 }
 

@@ -133,6 +133,36 @@ static int run_kick(const struct options *options, const char *socket)
 	    show_nothing);
 }
 
+static void show_drain(const json_t *answer, FILE *out)
+{
+	json_int_t n_lost = json_integer_value(json_object_get(answer, "lost"));
+
+	fprintf(out,
+	    "pid %" JSON_INTEGER_FORMAT " serves; %" JSON_INTEGER_FORMAT
+	    " connections moved to it, %" JSON_INTEGER_FORMAT " were closed",
+	    json_integer_value(json_object_get(answer, "pid")),
+	    json_integer_value(json_object_get(answer, "moved")),
+	    json_integer_value(json_object_get(answer, "closed")));
+	if (n_lost > 0)
+		fprintf(out, ", %" JSON_INTEGER_FORMAT " were lost", n_lost);
+	fputs("\n", out);
+}
+
+static int run_drain(const struct options *options, const char *socket)
+{
+	struct reason why = { "" };
+	int64_t number;
+
+	if (units_parse_number(options->argument, &number) != STATUS_OK || number < 0) {
+		reason_set(&why, "'%s' is no number of a worker; status shows them",
+		    options->argument);
+		return exchange_fail(options, &why);
+	}
+	return ask_object(options, socket,
+	    json_pack("{ss sI}", "verb", options->command->name, "worker", (json_int_t)number),
+	    show_drain);
+}
+
 static int run_end(const struct options *options, const char *socket)
 {
 	return exchange_end(options, socket);
@@ -154,6 +184,8 @@ const struct command commands[] = {
 	    run_version },
 	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, false, run_reload },
 	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, false, run_silent },
+	{ "drain", "worker", "let another worker take the place of one", COMMAND_NO_LIMIT,
+	    false, false, run_drain },
 	{ "upgrade", NULL, "let the binary as it is now take over", 2 * MINUTE_MS, false, false,
 	    run_silent },
 	{ "log-level", "level", "log lines down to level, till the next reload", 10 * SECOND_MS,

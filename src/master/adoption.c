@@ -17,7 +17,7 @@ static void adopt(struct slot *slot)
 		struct slot *other = &crew->slots[(slot_index(slot) + i) % crew->n_slots];
 
 		if (slot_is_serving(other)) {
-			process_order(&other->process, CHANNEL_ADOPT, slot_index(slot));
+			process_order(other->process, CHANNEL_ADOPT, slot_index(slot));
 			slot->adopter = other;
 			return;
 		}
@@ -28,8 +28,18 @@ static void release(struct slot *slot)
 {
 	if (slot->adopter == NULL)
 		return;
-	process_order(&slot->adopter->process, CHANNEL_RELEASE, slot_index(slot));
+	process_order(slot->adopter->process, CHANNEL_RELEASE, slot_index(slot));
 	slot->adopter = NULL;
+}
+
+void adoption_forget(struct slot *slot)
+{
+	struct crew *crew = slot->crew;
+
+	for (unsigned int i = 0; i < crew->n_slots; i++) {
+		if (crew->slots[i].adopter == slot)
+			crew->slots[i].adopter = NULL;
+	}
 }
 
 void adoption_arrange(struct crew *crew)

@@ -84,6 +84,7 @@ static void spawn_later(struct slot *slot)
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct slot *slot = container_of(timer, struct slot, timer);
+	const struct process *process;
 	const char *stage;
 
 	(void)loop;
@@ -92,21 +93,26 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 		spawn(slot);
 		return;
 	}
-	stage = slot->process.seat->panic.stage;
+	process = slot->relief.phase == RELIEF_STARTING ? slot->other : slot->process;
+	stage = process->seat->panic.stage;
 	log_error("worker %u: pid %d is not ready after %.0f s and is killed: does %s hang?",
-	    slot_index(slot), (int)slot->process.pid, START_LIMIT_S,
+	    slot_index(slot), (int)process->pid, START_LIMIT_S,
 	    stage[0] != '\0' ? stage : "a module");
 	/* One try of that length is enough. */
 	if (!slot->was_ready)
 		slot->n_failures = FIRST_TRIES;
-	kill(slot->process.pid, SIGKILL);
+	kill(process->pid, SIGKILL);
 }
 
 static void on_ready(struct process *process)
 {
-	struct slot *slot = container_of(process, struct slot, process);
+	struct slot *slot = process->owner;
 	struct crew *crew = slot->crew;
 
+	if (process == slot->other) {
+		relief_on_ready(slot);
+		return;
+	}
 	if (slot->state != SLOT_STARTING)
 		return;
 	slot->state = SLOT_READY;
@@ -115,6 +121,7 @@ static void on_ready(struct process *process)
 	if (crew->is_serving) {
 		process_order(process, CHANNEL_SERVE, 0);
 		crew->config.on_replaced(process->slot, crew->config.arg);
+		relief_go_on(slot);
 	}
 	adoption_arrange(crew);
 	changed(crew);
@@ -122,8 +129,10 @@ static void on_ready(struct process *process)
 
 static void on_leaving(struct process *process)
 {
-	struct slot *slot = container_of(process, struct slot, process);
+	struct slot *slot = process->owner;
 
+	if (process == slot->other)
+		return;
 	slot->is_leaving = true;
 	adoption_arrange(slot->crew);
 }
@@ -154,7 +163,7 @@ static void decide(struct slot *slot, int status)
 		log_error("worker %u: not started again: %s", slot_index(slot),
 		    is_hopeless ? "it would fail in the same way" : "it was never ready");
 	} else {
-		if (clock_ms() - slot->process.started_ms >= STEADY_MS)
+		if (clock_ms() - slot->process->started_ms >= STEADY_MS)
 			slot->n_failures = 0;
 		if (status != 0)
 			note_crash(slot);
@@ -164,10 +173,18 @@ static void decide(struct slot *slot, int status)
 
 static void on_end(struct process *process, int status)
 {
-	struct slot *slot = container_of(process, struct slot, process);
+	struct slot *slot = process->owner;
 
-	ev_timer_stop(slot->crew->config.loop, &slot->timer);
-	decide(slot, status);
+	if (process == slot->other) {
+		relief_on_end(slot);
+	} else if (relief_on_loss(slot)) {
+		slot->state = SLOT_STARTING;
+		if (status != 0)
+			note_crash(slot);
+	} else {
+		ev_timer_stop(slot->crew->config.loop, &slot->timer);
+		decide(slot, status);
+	}
 	adoption_arrange(slot->crew);
 	changed(slot->crew);
 }
@@ -176,7 +193,8 @@ static const struct process_events process_events = {
 	.ready = on_ready, .leaving = on_leaving, .end = on_end
 };
 
-static _Noreturn void become_worker(struct slot *slot, int channel)
+static _Noreturn void become_worker(
+    const struct slot *slot, const struct process *process, int channel)
 {
 	const struct crew *crew = slot->crew;
 	const struct crew_config *config = &crew->config;
@@ -187,7 +205,7 @@ static _Noreturn void become_worker(struct slot *slot, int channel)
 		.conf_path = config->conf_path,
 		.conf_text = config->conf_text,
 		.pages = config->pages->list,
-		.seat = slot->process.seat,
+		.seat = process->seat,
 		.sockets = config->sockets,
 		.n_sockets = config->n_sockets,
 		.channel = channel,
@@ -199,28 +217,38 @@ static _Noreturn void become_worker(struct slot *slot, int channel)
 	worker_run(&plan);
 }
 
-static void spawn(struct slot *slot)
+bool slot_fork(struct slot *slot, struct process *process)
 {
 	int channel;
-	pid_t pid = process_fork(&slot->process, slot->crew->config.generation, &channel);
+	pid_t pid = process_fork(process, slot->crew->config.generation, &channel);
 
 	if (pid == 0)
-		become_worker(slot, channel);
-	if (pid < 0 && !slot->was_ready && slot->n_failures + 1 >= FIRST_TRIES) {
-		slot->state = SLOT_FAILED;
-		changed(slot->crew);
-		return;
-	}
-	if (pid < 0) {
-		spawn_later(slot);
-		return;
-	}
-	slot->state = SLOT_STARTING;
+		become_worker(slot, process, channel);
+	if (pid < 0)
+		return false;
+	set_timer(slot, START_LIMIT_S);
+	return true;
+}
+
+void slot_renew(struct slot *slot)
+{
 	slot->turned_ms = 0;
 	slot->stale_ms = 0;
 	slot->is_aborted = false;
 	slot->is_leaving = false;
-	set_timer(slot, START_LIMIT_S);
+}
+
+static void spawn(struct slot *slot)
+{
+	if (slot_fork(slot, slot->process)) {
+		slot->state = SLOT_STARTING;
+		slot_renew(slot);
+	} else if (!slot->was_ready && slot->n_failures + 1 >= FIRST_TRIES) {
+		slot->state = SLOT_FAILED;
+		changed(slot->crew);
+	} else {
+		spawn_later(slot);
+	}
 }
 
 static void slot_init(struct slot *slot, struct crew *crew, unsigned int index)
@@ -228,8 +256,14 @@ static void slot_init(struct slot *slot, struct crew *crew, unsigned int index)
 	const struct crew_config *config = &crew->config;
 
 	slot->crew = crew;
-	process_init(&slot->process, config->loop, config->pages, config->settings,
-	    &process_events, index);
+	for (int i = 0; i < 2; i++) {
+		process_init(&slot->places[i], config->loop, config->pages, config->settings,
+		    &process_events, index);
+		slot->places[i].owner = slot;
+	}
+	slot->process = &slot->places[0];
+	slot->other = &slot->places[1];
+	relief_init(slot);
 	ev_init(&slot->timer, on_timer);
 }
 
@@ -253,10 +287,16 @@ void crew_start(struct crew *crew)
 		spawn(&crew->slots[i]);
 }
 
+static void order(struct slot *slot, enum channel_type type, uint32_t arg)
+{
+	process_order(slot->process, type, arg);
+	process_order(slot->other, type, arg);
+}
+
 static void order_all(struct crew *crew, enum channel_type type, uint32_t arg)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++)
-		process_order(&crew->slots[i].process, type, arg);
+		order(&crew->slots[i], type, arg);
 }
 
 void crew_serve(struct crew *crew)
@@ -283,7 +323,11 @@ unsigned int crew_n_ready(const struct crew *crew)
 
 unsigned int crew_n_running(const struct crew *crew)
 {
-	return count(crew, SLOT_STARTING) + count(crew, SLOT_READY);
+	unsigned int n = count(crew, SLOT_STARTING) + count(crew, SLOT_READY);
+
+	for (unsigned int i = 0; i < crew->n_slots; i++)
+		n += process_is_running(crew->slots[i].other);
+	return n;
 }
 
 unsigned int crew_n_failed(const struct crew *crew)
@@ -311,7 +355,7 @@ unsigned int crew_n_broken(const struct crew *crew)
 
 void crew_receive(struct crew *crew, unsigned int slot, int fd)
 {
-	struct process *process = &crew->slots[slot % crew->n_slots].process;
+	const struct process *process = crew->slots[slot % crew->n_slots].process;
 
 	if (process_is_running(process))
 		channel_send_fd(process->channel, CHANNEL_RECEIVE, 0, fd);
@@ -324,7 +368,8 @@ static void begin_end(struct crew *crew)
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
 		struct slot *slot = &crew->slots[i];
 
-		if (process_is_running(&slot->process))
+		relief_cancel(slot);
+		if (process_is_running(slot->process))
 			continue;
 		ev_timer_stop(crew->config.loop, &slot->timer);
 		slot->state = SLOT_EMPTY;
@@ -333,24 +378,29 @@ static void begin_end(struct crew *crew)
 
 void crew_hand_over(struct crew *crew, unsigned int slot, int fd)
 {
-	struct process *process = &crew->slots[slot].process;
+	const struct process *process = crew->slots[slot].process;
 
 	if (process_is_running(process))
 		channel_send_fd(process->channel, CHANNEL_HAND_OVER, 0, fd);
 }
 
+static void survey(const struct process *process, crew_open_f *open, void *arg)
+{
+	int fd = process_is_running(process) ? open(process->slot, arg) : -1;
+
+	if (fd < 0)
+		return;
+	/* Whoever waits at the other end sees that it is closed. */
+	if (!channel_send_fd(process->channel, CHANNEL_SURVEY, 0, fd))
+		log_debug("worker %u does not hear of a survey", process->slot);
+	close(fd);
+}
+
 void crew_survey(struct crew *crew, crew_open_f *open, void *arg)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
-		const struct process *process = &crew->slots[i].process;
-		int fd = process_is_running(process) ? open(i, arg) : -1;
-
-		if (fd < 0)
-			continue;
-		/* Whoever waits at the other end sees that it is closed. */
-		if (!channel_send_fd(process->channel, CHANNEL_SURVEY, 0, fd))
-			log_debug("worker %u does not hear of a survey", i);
-		close(fd);
+		survey(crew->slots[i].process, open, arg);
+		survey(crew->slots[i].other, open, arg);
 	}
 }
 
@@ -377,28 +427,35 @@ void crew_stop_now(struct crew *crew)
 	order_all(crew, CHANNEL_STOP_NOW, 0);
 }
 
+static void pass_log(const struct process *process, enum channel_type type, int fd)
+{
+	if (process_is_running(process) && !channel_send_fd(process->channel, type, 0, fd))
+		log_warn("worker %u: pid %d does not hear of the new log file: it goes on with "
+			 "the old one",
+		    process->slot, (int)process->pid);
+}
+
 void crew_pass_log(struct crew *crew, enum channel_type type, int fd)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
-		const struct process *process = &crew->slots[i].process;
-
-		if (process_is_running(process) &&
-		    !channel_send_fd(process->channel, type, 0, fd))
-			log_warn("worker %u: pid %d does not hear of the new log file: it goes "
-				 "on with the old one",
-			    i, (int)process->pid);
+		pass_log(crew->slots[i].process, type, fd);
+		pass_log(crew->slots[i].other, type, fd);
 	}
+}
+
+static void end_by_force(const struct process *process)
+{
+	if (!process_is_running(process))
+		return;
+	log_warn("worker %u: pid %d does not end: killed", process->slot, (int)process->pid);
+	kill(process->pid, SIGKILL);
 }
 
 void crew_kill(struct crew *crew)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
-		const struct process *process = &crew->slots[i].process;
-
-		if (!process_is_running(process))
-			continue;
-		log_warn("worker %u: pid %d does not end: killed", i, (int)process->pid);
-		kill(process->pid, SIGKILL);
+		end_by_force(crew->slots[i].process);
+		end_by_force(crew->slots[i].other);
 	}
 }
 
@@ -406,7 +463,9 @@ void crew_forget(struct crew *crew)
 {
 	watchdog_stop(crew);
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
-		process_forget(&crew->slots[i].process);
+		process_forget(crew->slots[i].process);
+		process_forget(crew->slots[i].other);
+		relief_forget(&crew->slots[i]);
 		ev_timer_stop(crew->config.loop, &crew->slots[i].timer);
 	}
 }

@@ -76,9 +76,30 @@ struct crew_view {
 	uint32_t slowest_ms; /* of the process's handlers so far; 0: none was slow */
 	uint32_t slowest_id;
 	const char *slowest_module; /* borrowed */
+	pid_t leaving_pid;          /* of the worker before, which drains; 0: none does */
+	uint64_t n_leaving;         /* its connections */
 };
 
 void crew_view(const struct crew *crew, unsigned int slot, struct crew_view *view);
+
+/* How a worker was replaced by another, and what became of its connections. */
+struct crew_relief {
+	pid_t pid; /* of the new one */
+	uint64_t n_moved, n_closed, n_lost;
+};
+
+/* Why is NULL when it was; relief is NULL when it was not. */
+typedef void crew_relieved_f(
+    const struct reason *why, const struct crew_relief *relief, void *arg);
+
+/*
+ * Let another worker take the place of the one in a slot: it starts beside it, serves when it is
+ * ready, and takes over its connections; those that do not move are let go within limit_ms. done
+ * is called when the one before has ended, or the new one cannot start. STATUS_INVALID: *why, and
+ * done is not called.
+ */
+enum status crew_relieve(struct crew *crew, unsigned int slot, uint32_t limit_ms,
+    crew_relieved_f *done, void *arg, struct reason *why) MUST_CHECK;
 
 /*
  * A descriptor for the worker in a slot, which takes connections of an earlier generation from

@@ -17,7 +17,7 @@ static const char *state_name(const struct slot *slot)
 		[SLOT_FAILED] = "failed",
 	};
 
-	if (slot->crew->is_stopping && process_is_running(&slot->process))
+	if (slot->crew->is_stopping && process_is_running(slot->process))
 		return "draining";
 	return slot_is_stale(slot) ? "stale" : names[slot->state];
 }
@@ -25,7 +25,7 @@ static const char *state_name(const struct slot *slot)
 static void view_slowest(const struct slot *slot, struct crew_view *view)
 {
 	const struct settings *settings = slot->crew->config.settings;
-	const struct slowest *slowest = &slot->process.seat->slowest;
+	const struct slowest *slowest = &slot->process->seat->slowest;
 
 	if (slowest->ms == 0 || slowest->module >= settings->n_modules)
 		return;
@@ -37,9 +37,13 @@ static void view_slowest(const struct slot *slot, struct crew_view *view)
 void crew_view(const struct crew *crew, unsigned int index, struct crew_view *view)
 {
 	const struct slot *slot = &crew->slots[index];
-	const struct process *process = &slot->process;
+	const struct process *process = slot->process, *other = slot->other;
 
 	*view = (struct crew_view){ .state = state_name(slot), .is_broken = slot->is_broken };
+	if (slot->relief.phase == RELIEF_LEAVING && process_is_running(other)) {
+		view->leaving_pid = other->pid;
+		view->n_leaving = counters_open(&other->seat->counters);
+	}
 	if (!process_is_running(process))
 		return;
 	view->pid = process->pid;
@@ -65,7 +69,7 @@ static void log_slot(const struct crew *crew, unsigned int index)
 		snprintf(slowest, sizeof(slowest),
 		    ", slowest handler %" PRIu32 " ms (module '%s', id %" PRIu32 ")",
 		    view.slowest_ms, view.slowest_module, view.slowest_id);
-	counters = &crew->slots[index].process.seat->counters;
+	counters = &crew->slots[index].process->seat->counters;
 	log_info("status: worker %u: %s%s, pid %d, generation %" PRIu32 ", connections %" PRIu64
 		 ", frames in %" PRIu64 ", out %" PRIu64 ", sends refused %" PRIu64 "%s",
 	    index, view.state, degraded, (int)view.pid, crew->config.generation, view.n_open,

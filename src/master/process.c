@@ -122,6 +122,7 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 	ev_child_stop(loop, child);
 	log_death(process, child->rstatus);
 	close_channel(process);
+	process->final = process->seat->counters;
 	n_lost = give_up_seat(process);
 	if (n_lost > 0)
 		log_warn("worker %u: %llu connections were lost with it", process->slot,

@@ -36,7 +36,9 @@ struct process {
 	ev_child child;
 	ev_io channel_io;
 	uint64_t started_ms;
+	void *owner;     /* for the events */
 	char fault[160]; /* what the last process died in, for people; empty: nobody knows */
+	struct counters final; /* of the process that was here last: what it had counted */
 };
 
 void process_init(struct process *process, struct ev_loop *loop, struct pages *pages,

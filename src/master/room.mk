@@ -25,6 +25,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/pid_file.c src/master/pid_file.h \
 	src/master/privileges.c src/master/privileges.h \
 	src/master/process.c src/master/process.h \
+	src/master/relief.c \
 	src/master/request.c src/master/request.h \
 	src/master/resident.c src/master/resident.h \
 	src/master/scrape.c src/master/scrape.h \

@@ -27,12 +27,30 @@ enum slot_state {
 	SLOT_FAILED,  /* given up */
 };
 
+/*
+ * One worker gives its place to another: first the newcomer starts, then it serves and the one
+ * before it leaves. The slot's other process is the one that does not serve.
+ */
+enum relief_phase { RELIEF_NONE, RELIEF_STARTING, RELIEF_LEAVING, RELIEF_CANCELLED };
+
+struct relief {
+	enum relief_phase phase;
+	uint32_t limit_ms;     /* for its connections to go */
+	ev_timer end;          /* of the time to leave */
+	crew_relieved_f *done; /* NULL: nobody waits */
+	void *arg;
+};
+
 /* What a generation has in a slot. */
 struct slot {
 	struct crew *crew;
 	enum slot_state state;
-	struct process process;
-	ev_timer timer; /* WAITING: the end of the back-off; STARTING: of the time to start */
+	struct process places[2];
+	struct process *process; /* of these, the one that serves or is to */
+	struct process *other;   /* not running, unless there is a relief */
+	struct relief relief;
+	/* WAITING: the end of the back-off; STARTING, also of a relief: of the time to start. */
+	ev_timer timer;
 	unsigned int n_failures; /* in a row */
 	bool was_ready;          /* some worker was */
 	bool is_leaving;         /* its worker accepts no more */
@@ -60,7 +78,7 @@ struct crew {
 
 static inline unsigned int slot_index(const struct slot *slot)
 {
-	return slot->process.slot;
+	return slot->process->slot;
 }
 
 static inline bool slot_is_stale(const struct slot *slot)
@@ -79,6 +97,31 @@ static inline bool slot_is_serving(const struct slot *slot)
 
 /* adoption.c: a slot's worker came, went, or stands still: see that every slot is accepted for. */
 void adoption_arrange(struct crew *crew);
+
+/* adoption.c: another process is the slot's, which has been told of no adoption. */
+void adoption_forget(struct slot *slot);
+
+/* crew.c: fork a worker into a place of the slot. False: none runs. */
+bool slot_fork(struct slot *slot, struct process *process);
+
+/* crew.c: the slot's process is a fresh one. */
+void slot_renew(struct slot *slot);
+
+/* relief.c: the other process of a slot is ready; it has ended. */
+void relief_on_ready(struct slot *slot);
+void relief_on_end(struct slot *slot);
+
+/* relief.c: the newcomer died, and yet another is in its place. */
+void relief_go_on(struct slot *slot);
+
+/* relief.c: the slot's process has ended. True: the other is in its place. */
+bool relief_on_loss(struct slot *slot);
+
+/* relief.c: the crew ends. */
+void relief_cancel(struct slot *slot);
+
+void relief_init(struct slot *slot);
+void relief_forget(struct slot *slot);
 
 /* watchdog.c: look at the workers' stamps from time to time. */
 void watchdog_init(struct crew *crew);

@@ -510,6 +510,19 @@ void succession_receive(struct succession *succession, unsigned int slot, int fd
 		crew_receive(current->crew, slot % current->settings->workers, fd);
 }
 
+enum status succession_relieve(struct succession *succession, unsigned int slot,
+    crew_relieved_f *done, void *arg, struct reason *why)
+{
+	struct generation *current = succession->current;
+
+	if (current == NULL || succession->is_over || succession->is_frozen ||
+	    succession_is_busy(succession))
+		return reason_set(
+		    why, "no worker is drained now: another change is not done yet");
+	return crew_relieve(
+	    current->crew, slot, current->settings->drain_timeout_ms, done, arg, why);
+}
+
 static void pass_log(const struct generation *generation, enum channel_type type, int fd)
 {
 	if (generation != NULL && generation->crew != NULL)

@@ -102,6 +102,13 @@ void succession_hurry(struct succession *succession, uint32_t limit_ms);
 /* A descriptor on which connections of another master's worker come. It stays the caller's. */
 void succession_receive(struct succession *succession, unsigned int slot, int fd);
 
+/*
+ * As crew_relieve(), of the generation that serves, within its drain-timeout. STATUS_INVALID, too,
+ * while there is no such generation or the next one is being made.
+ */
+enum status succession_relieve(struct succession *succession, unsigned int slot,
+    crew_relieved_f *done, void *arg, struct reason *why) MUST_CHECK;
+
 /* Let the workers of all generations log to the file that the master has opened anew. */
 void succession_pass_log(struct succession *succession, enum channel_type type, int fd);
 

@@ -52,16 +52,26 @@ static json_t *slowest_of(const struct crew_view *view)
 	    view->slowest_module, "id", (json_int_t)view->slowest_id);
 }
 
+/* NULL in JSON: none drains. */
+static json_t *leaving_of(const struct crew_view *view)
+{
+	if (view->leaving_pid == 0)
+		return json_null();
+	return json_pack("{si sI}", "pid", (int)view->leaving_pid, "connections",
+	    (json_int_t)view->n_leaving);
+}
+
 /* What a slot has counted is told with the generation that serves. */
 static json_t *worker_of(const struct generation *generation, unsigned int slot)
 {
 	struct crew_view view;
 
 	crew_view(generation->crew, slot, &view);
-	return json_pack("{si ss si sI sI sI sb so}", "slot", (int)slot, "state", view.state,
+	return json_pack("{si ss si sI sI sI sb so so}", "slot", (int)slot, "state", view.state,
 	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
 	    (json_int_t)view.n_open, "memory_bytes", (json_int_t)resident_bytes(view.pid),
-	    "degraded", (int)view.is_broken, "slowest", slowest_of(&view));
+	    "degraded", (int)view.is_broken, "slowest", slowest_of(&view), "leaving",
+	    leaving_of(&view));
 }
 
 /* What a slot has counted, with all its processes so far. */

@@ -77,6 +77,34 @@ static void reopen(struct control_request *request, void *arg)
 		control_fail(request, "%s", why.text);
 }
 
+static void tell_drained(const struct reason *why, const struct crew_relief *relief, void *arg)
+{
+	struct control_request *request = arg;
+	json_t *worker = json_object_get(control_request_object(request), "worker");
+
+	if (why != NULL)
+		control_fail(request, "%s", why->text);
+	else
+		control_answer(request,
+		    json_pack("{sO si sI sI sI}", "worker", worker, "pid", (int)relief->pid,
+			"moved", (json_int_t)relief->n_moved, "closed",
+			(json_int_t)relief->n_closed, "lost", (json_int_t)relief->n_lost));
+}
+
+static void drain(struct control_request *request, void *arg)
+{
+	const struct master *master = arg;
+	json_t *worker = json_object_get(control_request_object(request), "worker");
+	json_int_t number = json_is_integer(worker) ? json_integer_value(worker) : -1;
+	struct reason why = { "" };
+
+	if (number < 0 || number >= SETTINGS_MAX_WORKERS)
+		control_fail(request, "worker: give the number of a slot, from 0");
+	else if (succession_relieve(master->succession, (unsigned int)number, tell_drained,
+		     request, &why) != STATUS_OK)
+		control_fail(request, "%s", why.text);
+}
+
 static void tell_status(struct control_request *request, void *arg)
 {
 	static const char *const phases[] = {
@@ -192,6 +220,7 @@ static void tell_version(struct control_request *request, void *arg)
 }
 
 static const char *const level_keys[] = { "level", NULL };
+static const char *const drain_keys[] = { "worker", NULL };
 
 static const struct control_verb verbs[] = {
 	{ "status", "what the daemon and its workers do", CONTROL_READ, NULL, tell_status },
@@ -207,6 +236,8 @@ static const struct control_verb verbs[] = {
 	    level_keys, set_log_level },
 	{ "reload", "read the conf again", CONTROL_FULL, NULL, reload },
 	{ "reopen", "open the log file anew", CONTROL_FULL, NULL, reopen },
+	{ "drain", "let another worker take the place of one", CONTROL_FULL, drain_keys,
+	    drain },
 	{ "upgrade", "let the binary as it is now take over", CONTROL_FULL, NULL, upgrade },
 	{ "stop", "stop gracefully, within drain-timeout", CONTROL_FULL, NULL, stop },
 	{ "quit", "stop when all connections are closed", CONTROL_FULL, NULL, quit },

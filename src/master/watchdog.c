@@ -18,13 +18,13 @@ static void end_stale(struct slot *slot, uint32_t limit_ms)
 	if (!slot->is_aborted) {
 		log_error("worker %u: pid %d has not come round for %" PRIu32
 			  " ms: aborted; a handler blocks, or it was stopped",
-		    slot_index(slot), (int)slot->process.pid, slot->stale_ms);
-		kill(slot->process.pid, SIGABRT);
+		    slot_index(slot), (int)slot->process->pid, slot->stale_ms);
+		kill(slot->process->pid, SIGABRT);
 		/* One that was stopped hears nothing else. */
-		kill(slot->process.pid, SIGCONT);
+		kill(slot->process->pid, SIGCONT);
 		slot->is_aborted = true;
 	} else if (slot->stale_ms >= limit_ms + ABORT_MS) {
-		kill(slot->process.pid, SIGKILL);
+		kill(slot->process->pid, SIGKILL);
 	}
 }
 
@@ -35,12 +35,12 @@ static void watch_slot(struct slot *slot, uint32_t elapsed_ms)
 
 	if (slot->state != SLOT_READY)
 		return;
-	turned_ms = counter_read(slot->process.seat->turned_ms);
+	turned_ms = counter_read(slot->process->seat->turned_ms);
 	slot->stale_ms = turned_ms == slot->turned_ms ? slot->stale_ms + elapsed_ms : 0;
 	slot->turned_ms = turned_ms;
 	if (limit_ms != 0 && slot->stale_ms >= limit_ms)
 		end_stale(slot, limit_ms);
-	if (slot->is_broken && clock_ms() - slot->process.started_ms >= STEADY_MS) {
+	if (slot->is_broken && clock_ms() - slot->process->started_ms >= STEADY_MS) {
 		slot->is_broken = false;
 		log_info("worker %u: it has run for %d s: no longer degraded", slot_index(slot),
 		    STEADY_MS / 1000);

@@ -147,10 +147,10 @@ static json_t *parse(const char *line)
 START_TEST(json_has_the_same_fields)
 {
 	struct daemon *daemon = daemon_for("log-format = json", "");
-	static const char *const texts[] = { "time", "level", "process", "message", "id",
-		"listener", "peer", "reason" };
-	static const char *const numbers[] = { "pid", "duration_ms", "frames_in", "frames_out",
-		"bytes_in", "bytes_out", "sends_refused" };
+	static const char *const texts[] = { "time", "level", "process", "message", "listener",
+		"peer", "reason" };
+	static const char *const numbers[] = { "pid", "id", "duration_ms", "frames_in",
+		"frames_out", "bytes_in", "bytes_out", "sends_refused" };
 	const size_t n_texts = sizeof(texts) / sizeof(texts[0]);
 	const size_t n_numbers = sizeof(numbers) / sizeof(numbers[0]);
 	json_t *line;

@@ -8,6 +8,7 @@ SYSTEM_TESTS = \
 	tests/system/c_conns \
 	tests/system/c_control \
 	tests/system/c_ctl \
+	tests/system/c_drain \
 	tests/system/c_figures \
 	tests/system/c_journal \
 	tests/system/c_log \
@@ -79,9 +80,14 @@ tests_system_c_control_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_control_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_control_LDADD = $(SYSTEM_LDADD)
 
+tests_system_c_drain_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_drain_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_drain_LDADD = $(SYSTEM_LDADD)
+
 tests_system_c_figures_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_figures_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_figures_LDADD = $(SYSTEM_LDADD)
+
 tests_system_c_journal_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_journal_CFLAGS = $(SYSTEM_CFLAGS) $(JANSSON_CFLAGS)
 tests_system_c_journal_LDADD = $(SYSTEM_LDADD) $(JANSSON_LIBS)

@@ -41,7 +41,7 @@ START_TEST(line_at_the_end_says_what_came_and_went)
 		peer_send(&one, i, 40);
 	RIG_UNTIL((peer_read(&one), peer_n_frames(&one) == 10));
 	snprintf(text, sizeof(text),
-	    ": connection ended id=%" PRIx64 " listener=%s peer=", one.id, rig.listener.name);
+	    ": connection ended id=%" PRIu64 " listener=%s peer=", one.id, rig.listener.name);
 	ck_assert_uint_eq(rig_n_logged(": connection "), 0);
 	end_one();
 	ck_assert_uint_eq(rig_n_logged(text), 1);
@@ -106,7 +106,7 @@ START_TEST(all_have_a_line_at_both_ends)
 	rig.settings.log_connections = LOG_CONNECTIONS_ALL;
 	peer_open(&one);
 	snprintf(text, sizeof(text),
-	    ": connection began id=%" PRIx64 " listener=%s peer=", one.id, rig.listener.name);
+	    ": connection began id=%" PRIu64 " listener=%s peer=", one.id, rig.listener.name);
 	ck_assert_uint_eq(rig_n_logged(text), 1);
 	end_one();
 	ck_assert_uint_eq(rig_n_logged(": connection ended id="), 1);

@@ -188,7 +188,7 @@ static void expect_board(const json_t *before, const json_t *now, const char *wa
 #define HEAD(up)                                                       \
 	"runneld 0.1.0 is serving: pid 811, up " up ", generation 3\n" \
 	"conf /c?[2J\n"                                                \
-	"80 connections, balance 2.00, of requests 2.00; 12 more of earlier generations\n\n"
+	"80 connections, balance 2.00, of requests 2.00; 12 more of workers that drain\n\n"
 
 START_TEST(board_has_rates_of_two_looks)
 {

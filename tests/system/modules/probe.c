@@ -487,7 +487,8 @@ static const struct rnl_route routes[] = {
 
 static const struct rnl_option options[] = {
 	{ "on-open", RNL_STRING, "none", 0, 0, "none, greet, close, abort" },
-	{ "on-start", RNL_STRING, "ok", 0, 0, "ok, fail, crash, hang" },
+	{ "on-start", RNL_STRING, "ok", 0, 0,
+	    "ok, fail, crash, hang; a path: until it is gone" },
 	{ "refuse", RNL_STRING, "", 0, 0,
 	    "refuse the conf for this reason; abort: crash; hang" },
 	{ "number", RNL_NUMBER, "5", -10, 10, "a number" },
@@ -537,6 +538,8 @@ static int probe_start(void)
 		abort();
 	while (strcmp(on_start, "hang") == 0)
 		pause();
+	while (on_start[0] == '/' && access(on_start, F_OK) == 0)
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	if (strcmp(on_start, "fail") == 0) {
 		rnl_log(RNL_LOG_ERROR, "told to fail");
 		return -1;
