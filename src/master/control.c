@@ -26,6 +26,9 @@
 #define MAX_CLIENTS 32u
 #define MAX_READERS 24u
 
+/* Those who are told that they cannot be served; of more, the connection is closed at once. */
+#define MAX_DISMISSED 32u
+
 #define MAX_ANSWER_BYTES (4u * 1024u * 1024u)
 #define IDLE_S 30.
 
@@ -41,8 +44,10 @@ struct control {
 	ev_timer pause;
 	struct link sessions;
 	unsigned int n_sessions, n_readers;
+	struct link dismissed;
+	unsigned int n_dismissed;
 	struct link requests; /* all that are not answered */
-	struct log_cap refused_cap, failed_cap;
+	struct log_cap refused_cap, failed_cap, denied_cap;
 };
 
 /* A client and its request, if it has one that is not answered. */
@@ -53,6 +58,13 @@ struct session {
 	struct control_client *client;
 	struct control_peer peer;
 	struct control_request *request;
+};
+
+/* A client that is told why it is not served. */
+struct dismissed {
+	struct link link;
+	struct control *control;
+	struct control_client *client;
 };
 
 struct control_request {
@@ -243,6 +255,15 @@ static const struct control_verb *find_verb(const struct control *control, const
 	return strcmp(help_verb.name, name) == 0 ? &help_verb : NULL;
 }
 
+static void log_denial(const struct session *session, const char *verb)
+{
+	char rest[LOG_REST_SIZE];
+
+	if (log_cap_allows(&session->control->denied_cap, clock_ms(), rest))
+		log_warn("control: denied to uid %u, pid %d: %s%s",
+		    (unsigned int)session->peer.uid, (int)session->peer.pid, verb, rest);
+}
+
 /* May this session ask for it? *verb is what is asked for then. */
 static enum status admit(const struct session *session, json_t *object, const char *name,
     const struct control_verb **verb, struct reason *why)
@@ -254,8 +275,7 @@ static enum status admit(const struct session *session, json_t *object, const ch
 		    "a list of them",
 		    name);
 	if ((*verb)->access > session->peer.access) {
-		log_warn("control: denied to uid %u, pid %d: %s",
-		    (unsigned int)session->peer.uid, (int)session->peer.pid, (*verb)->name);
+		log_denial(session, (*verb)->name);
 		return reason_set(why,
 		    "permission denied: '%s' is for root and the user that runs the master",
 		    (*verb)->name);
@@ -318,15 +338,59 @@ static void on_line(struct control_client *client, const char *line, size_t len,
 	send_answer(session, failure(why.text));
 }
 
-/* One try: who is let go is not waited for. */
-static void turn_away(int fd, const char *error)
+static void dismissed_destroy(struct dismissed *dismissed)
 {
-	char text[160];
-	int len = snprintf(text, sizeof(text), "{\"ok\":false,\"error\":\"%s\"}\n", error);
+	list_remove(&dismissed->link);
+	dismissed->control->n_dismissed--;
+	control_client_destroy(&dismissed->client);
+	free(dismissed);
+}
 
-	if (send(fd, text, (size_t)len, MSG_NOSIGNAL) < 0)
-		log_debug("control: a client does not hear why it is refused");
-	close(fd);
+static void on_dismissed_end(struct control_client *client, void *arg)
+{
+	(void)client;
+	dismissed_destroy(arg);
+}
+
+/* NULL: there are too many, or no memory; fd is closed. */
+static struct dismissed *dismissed_new(struct control *control, int fd)
+{
+	struct control_client_config config = {
+		.loop = control->config.loop,
+		.max_line = REQUEST_MAX_BYTES,
+		.idle_s = control->config.idle_s,
+		.on_end = on_dismissed_end,
+	};
+	struct dismissed *dismissed = NULL;
+
+	if (control->n_dismissed < MAX_DISMISSED)
+		dismissed = calloc(1, sizeof(*dismissed));
+	if (dismissed == NULL) {
+		close(fd);
+		return NULL;
+	}
+	config.arg = dismissed;
+	dismissed->client = control_client_new(fd, &config);
+	if (dismissed->client == NULL) {
+		free(dismissed);
+		return NULL;
+	}
+	dismissed->control = control;
+	list_append(&control->dismissed, &dismissed->link);
+	control->n_dismissed++;
+	return dismissed;
+}
+
+static void turn_away(struct control *control, int fd, const char *error)
+{
+	struct dismissed *dismissed = dismissed_new(control, fd);
+	size_t len = 0;
+	char *line;
+
+	if (dismissed == NULL)
+		return;
+	line = to_line(failure(error), &len);
+	control_client_dismiss(dismissed->client, line, len);
 }
 
 /* NULL: welcome. */
@@ -361,7 +425,7 @@ static void take(struct control *control, int fd)
 	struct session *session = error == NULL ? calloc(1, sizeof(*session)) : NULL;
 
 	if (session == NULL) {
-		turn_away(fd, error != NULL ? error : "out of memory");
+		turn_away(control, fd, error != NULL ? error : "out of memory");
 		return;
 	}
 	config.arg = session;
@@ -445,6 +509,7 @@ enum status control_open(
 	control->socket = socket;
 	control->group = group;
 	list_init(&control->sessions);
+	list_init(&control->dismissed);
 	list_init(&control->requests);
 	ev_init(&control->pause, on_pause_end);
 	ev_io_init(&control->io, on_accept, socket.fd, EV_READ);
@@ -477,15 +542,22 @@ enum status control_reclaim(struct control *control, struct reason *why)
 	return STATUS_OK;
 }
 
-void control_forget(struct control *control)
+static void drop_clients(struct control *control)
 {
 	struct link *link, *after;
 
+	list_foreach_safe(link, after, &control->sessions)
+		session_destroy(container_of(link, struct session, link));
+	list_foreach_safe(link, after, &control->dismissed)
+		dismissed_destroy(container_of(link, struct dismissed, link));
+}
+
+void control_forget(struct control *control)
+{
 	if (control == NULL)
 		return;
 	stop_watchers(control);
-	list_foreach_safe(link, after, &control->sessions)
-		session_destroy(container_of(link, struct session, link));
+	drop_clients(control);
 	control_socket_forget(&control->socket);
 }
 
@@ -507,15 +579,13 @@ static void answer_the_end(struct control *control)
 void control_close(struct control **controlp)
 {
 	struct control *control = *controlp;
-	struct link *link, *after;
 
 	if (control == NULL)
 		return;
 	stop_watchers(control);
 	control_socket_remove(&control->socket);
 	answer_the_end(control);
-	list_foreach_safe(link, after, &control->sessions)
-		session_destroy(container_of(link, struct session, link));
+	drop_clients(control);
 	free(control);
 	*controlp = NULL;
 }

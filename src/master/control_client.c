@@ -17,6 +17,10 @@
 
 #define FIRST_BYTES 512
 
+/* What one that is dismissed may still send, and the time that it has to read and to close. */
+#define DISCARD_BYTES (1024u * 1024u)
+#define LINGER_S 2.
+
 struct control_client {
 	uint32_t magic;
 	struct control_client_config config;
@@ -35,6 +39,11 @@ struct control_client {
 	bool is_waiting; /* a line was handed out and is not answered */
 	bool is_closing; /* nothing more is read; it ends when all is answered */
 
+	bool is_dismissed;  /* what it sends is dropped */
+	bool is_told;       /* it has its answer and the end of it */
+	bool is_silent;     /* it sends no more */
+	size_t n_discarded; /* bytes */
+
 	struct {
 		char *bytes; /* owned; NULL: all is taken */
 		size_t at, len;
@@ -51,12 +60,17 @@ static size_t n_unhandled(const struct control_client *client)
 	return client->input.len - client->input.at;
 }
 
+static bool is_heard(const struct control_client *client)
+{
+	return !client->is_closing && n_unhandled(client) < client->config.max_line;
+}
+
 static void watch(struct control_client *client)
 {
 	struct ev_loop *loop = client->config.loop;
 	int events = 0;
 
-	if (!client->is_closing && n_unhandled(client) < client->config.max_line)
+	if (client->is_dismissed ? !client->is_silent : is_heard(client))
 		events |= EV_READ;
 	if (client->output.bytes != NULL)
 		events |= EV_WRITE;
@@ -104,6 +118,31 @@ static size_t find_line(struct control_client *client)
 	return client->input.searched + 1 - client->input.at;
 }
 
+/* The end follows the answer; a close would cut off one that still sends, with what it has read. */
+static void tell_end(struct control_client *client)
+{
+	struct ev_loop *loop = client->config.loop;
+
+	if (client->is_told)
+		return;
+	client->is_told = true;
+	shutdown(client->fd, SHUT_WR);
+	ev_timer_stop(loop, &client->idle);
+	ev_timer_set(&client->idle, LINGER_S, 0.);
+	ev_timer_start(loop, &client->idle);
+}
+
+/* True: it has ended. */
+static bool see_off(struct control_client *client)
+{
+	if (client->output.bytes == NULL && !client->is_waiting)
+		tell_end(client);
+	if (!client->is_told || !client->is_silent)
+		return false;
+	end(client);
+	return true;
+}
+
 /*
  * Take the client where its state says; it may have ended after this. A line is only
  * announced here and handed out by the loop: so its handler may answer at once and does not
@@ -113,6 +152,11 @@ static void settle(struct control_client *client)
 {
 	if (!flush(client)) {
 		end(client);
+		return;
+	}
+	if (client->is_dismissed) {
+		if (!see_off(client))
+			watch(client);
 		return;
 	}
 	if (!client->is_waiting && client->output.bytes == NULL) {
@@ -141,7 +185,7 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int revents)
 		client->input.at += len;
 		client->input.searched = client->input.at;
 	} else {
-		client->is_closing = true;
+		client->is_dismissed = true;
 		client->input.at = client->input.searched = client->input.len;
 	}
 	watch(client);
@@ -200,12 +244,27 @@ static bool is_half_closed(int fd)
 	return poll(&poll_fd, 1, 0) <= 0 || (poll_fd.revents & (POLLHUP | POLLERR)) == 0;
 }
 
+/* False: it has sent too much, or failed. */
+static bool discard(struct control_client *client)
+{
+	char bytes[16384];
+	ssize_t n = recv(client->fd, bytes, sizeof(bytes), 0);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	client->is_silent = n == 0;
+	client->n_discarded += (size_t)n;
+	return client->n_discarded <= DISCARD_BYTES;
+}
+
 /* One read for each event. False: the client is gone, and leaves nothing to be done. */
 static bool read_some(struct control_client *client)
 {
 	ssize_t n;
 
-	if (client->is_closing || n_unhandled(client) == client->config.max_line)
+	if (client->is_dismissed)
+		return discard(client);
+	if (!is_heard(client))
 		return true;
 	if (!make_room(client))
 		return false;
@@ -266,6 +325,13 @@ void control_client_answer(struct control_client *client, char *text, size_t len
 	client->output.at = 0;
 	start_idle(client);
 	settle(client);
+}
+
+void control_client_dismiss(struct control_client *client, char *text, size_t len)
+{
+	client->is_dismissed = true;
+	client->is_waiting = true;
+	control_client_answer(client, text, len);
 }
 
 void control_client_destroy(struct control_client **clientp)

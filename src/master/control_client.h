@@ -24,7 +24,7 @@ struct control_client_config {
 
 	/*
 	 * A line, without its newline, borrowed until it is answered; NULL: one that is longer
-	 * than max_line, after which nothing more is read. Each is answered, now or later, by
+	 * than max_line, after which nothing more is heard, as by control_client_dismiss(). Each is answered, now or later, by
 	 * control_client_answer().
 	 */
 	void (*on_line)(struct control_client *client, const char *line, size_t len, void *arg);
@@ -43,6 +43,13 @@ struct control_client *control_client_new(
  * client may have ended when this returns.
  */
 void control_client_answer(struct control_client *client, char *text, size_t len);
+
+/*
+ * Nothing that it asks is heard: it gets this text, as above, then the end, and what it sends is
+ * dropped for a while, so that it is not cut off before it has read. on_end comes in the end, or
+ * before this returns.
+ */
+void control_client_dismiss(struct control_client *client, char *text, size_t len);
 
 void control_client_destroy(struct control_client **client);
 

@@ -70,8 +70,8 @@ static json_t *worker_of(const struct generation *generation, unsigned int slot)
 	return json_pack("{si ss si sI sI sI sb so so}", "slot", (int)slot, "state", view.state,
 	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
 	    (json_int_t)view.n_open, "memory_bytes", (json_int_t)resident_bytes(view.pid),
-	    "degraded", (int)view.is_broken, "slowest", slowest_of(&view), "leaving",
-	    leaving_of(&view));
+	    "degraded", (int)view.is_broken, "leaving", leaving_of(&view),
+	    "slowest", slowest_of(&view));
 }
 
 /* What a slot has counted, with all its processes so far. */

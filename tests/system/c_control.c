@@ -348,6 +348,34 @@ START_TEST(clients_beyond_the_limit_are_told)
 }
 END_TEST
 
+/* Programs send all before they read; neither error is lost for that. */
+START_TEST(errors_come_before_the_end)
+{
+	char path[PATH_SIZE], *bytes = calloc(1, 300000);
+	struct daemon *daemon = new_with_socket(path);
+	int fds[32], fd;
+
+	ck_assert_ptr_nonnull(bytes);
+	daemon_start(daemon);
+	for (int i = 0; i < 32; i++) {
+		fds[i] = dial(path);
+		expect_part(ask(fds[i], "version"), "\"ok\":true");
+	}
+	fd = dial(path);
+	client_send(fd, bytes, 300000);
+	expect_part(hear(fd), "\"ok\":false,\"error\":\"too many clients");
+	client_expect_eof(fd);
+	close(fd);
+	client_send(fds[0], bytes, 300000);
+	expect_part(hear(fds[0]), "\"ok\":false,\"error\":\"the request is longer than 65536");
+	client_expect_eof(fds[0]);
+	for (int i = 0; i < 32; i++)
+		close(fds[i]);
+	free(bytes);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* A worker has nothing of it: neither the socket nor its clients, which would not see an end. */
 START_TEST(workers_hold_nothing_of_it)
 {
@@ -535,6 +563,42 @@ START_TEST(members_of_the_group_may_look)
 }
 END_TEST
 
+/* Each verb of the list is for whom the list says; and who may read may do no more than this. */
+START_TEST(each_verb_keeps_to_its_access)
+{
+	static const char readable[] = " status version metrics conns routes help ";
+	char path[PATH_SIZE], group[16], list[4096], verb[32], access[8], word[40];
+	struct daemon *daemon = new_with_socket(path);
+	unsigned n = 0;
+	int fd;
+
+	snprintf(group, sizeof(group), "%d", GROUP_ID);
+	append(daemon, "control-group", group);
+	daemon_start(daemon);
+	open_folders(daemon);
+	fd = dial(path);
+	snprintf(list, sizeof(list), "%s", ask(fd, "help"));
+	close(fd);
+	for (const char *at = list; (at = strstr(at, "{\"verb\":\"")) != NULL; at++) {
+		struct visitor visitor = { GROUP_ID, 0, verb, "\"ok\":true" };
+
+		ck_assert_int_eq(
+		    sscanf(at, "{\"verb\":\"%31[^\"]\",\"access\":\"%7[^\"]\"", verb, access),
+		    2);
+		snprintf(word, sizeof(word), " %s ", verb);
+		ck_assert_int_eq(strstr(readable, word) != NULL, strcmp(access, "read") == 0);
+		if (strcmp(access, "read") != 0)
+			visitor.answer = "\"ok\":false,\"error\":\"permission denied: '";
+		expect_visit(path, &visitor);
+		n++;
+	}
+	ck_assert_uint_ge(n, 15);
+	expect_served(path);
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 1);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* Readers fill their own places only. */
 START_TEST(readers_cannot_keep_the_operator_out)
 {
@@ -591,6 +655,7 @@ int main(void)
 	tcase_add_test(verbs, upgrade_says_how_it_went);
 	tcase_add_test(hostile, hostile_clients_do_no_harm);
 	tcase_add_test(hostile, clients_beyond_the_limit_are_told);
+	tcase_add_test(hostile, errors_come_before_the_end);
 	tcase_add_test(hostile, workers_hold_nothing_of_it);
 	tcase_add_test(path, socket_of_a_killed_master_is_replaced);
 	tcase_add_test(path, socket_of_another_instance_is_refused);
@@ -599,6 +664,7 @@ int main(void)
 	if (geteuid() == 0) {
 		tcase_add_test(peer, others_are_kept_out);
 		tcase_add_test(peer, members_of_the_group_may_look);
+		tcase_add_test(peer, each_verb_keeps_to_its_access);
 		tcase_add_test(peer, readers_cannot_keep_the_operator_out);
 	}
 	return run_suite(suite);

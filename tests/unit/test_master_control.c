@@ -328,6 +328,73 @@ START_TEST(line_has_a_limit)
 }
 END_TEST
 
+/* As programs do that send all before they read. */
+static void send_all(int fd, size_t len)
+{
+	char *bytes = calloc(1, len);
+	size_t at = 0;
+
+	memset(bytes, 'x', len);
+	while (at < len) {
+		ssize_t n = send(fd, bytes + at, len - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		ck_assert_msg(
+		    n >= 0 || errno == EAGAIN, "%zu sent, then %s", at, strerror(errno));
+		at += n > 0 ? (size_t)n : 0;
+		turn();
+	}
+	free(bytes);
+}
+
+START_TEST(whoever_is_refused_may_send_all_before_it_reads)
+{
+	int fds[32], fd = dial(path);
+	size_t len = REQUEST_MAX_BYTES + 512 * 1024;
+
+	send_all(fd, len);
+	expect_failure(fd, "longer than 65536 bytes");
+	expect_end(fd);
+	for (int i = 0; i < 32; i++)
+		fds[i] = dial(path);
+	fd = dial(path);
+	send_all(fd, len);
+	expect_failure(fd, "too many clients");
+	expect_end(fd);
+	ck_assert_uint_eq(n_acts, 0);
+	for (int i = 0; i < 32; i++)
+		close(fds[i]);
+}
+END_TEST
+
+static bool try_send(int fd, const char *bytes, size_t len)
+{
+	ssize_t n = send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	turn();
+	return n >= 0 || errno == EAGAIN;
+}
+
+/* Not for ever: neither in bytes, nor in time. */
+START_TEST(what_the_refused_send_is_bounded)
+{
+	static const char bytes[16384];
+	uint64_t start_ms = clock_ms();
+	int fd = dial(path);
+	size_t n = 0;
+
+	while (try_send(fd, bytes, sizeof(bytes))) {
+		n += sizeof(bytes);
+		ck_assert_uint_lt(n, 4 * 1024 * 1024);
+	}
+	close(fd);
+	fd = dial(path);
+	send_all(fd, REQUEST_MAX_BYTES + 1);
+	while (try_send(fd, bytes, 1))
+		ck_assert_uint_lt(clock_ms() - start_ms, DEADLINE_MS);
+	close(fd);
+}
+END_TEST
+
 /* Of a long line, newline included, or of what comes of it before the end. */
 static size_t n_bytes_of_line(int fd)
 {
@@ -547,6 +614,8 @@ TCase *control_tests(void)
 	tcase_add_test(tcase, help_lists_the_verbs);
 	tcase_add_test(tcase, line_without_an_end_is_no_request);
 	tcase_add_test(tcase, line_has_a_limit);
+	tcase_add_test(tcase, whoever_is_refused_may_send_all_before_it_reads);
+	tcase_add_test(tcase, what_the_refused_send_is_bounded);
 	tcase_add_test(tcase, answer_has_a_limit);
 	tcase_add_test(tcase, verb_may_answer_later);
 	tcase_add_test(tcase, client_may_leave_before_its_answer);
