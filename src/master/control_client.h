@@ -24,7 +24,8 @@ struct control_client_config {
 
 	/*
 	 * A line, without its newline, borrowed until it is answered; NULL: one that is longer
-	 * than max_line, after which nothing more is heard, as by control_client_dismiss(). Each is answered, now or later, by
+	 * than max_line, after which nothing more is heard, as by
+	 * control_client_dismiss(). Each is answered, now or later, by
 	 * control_client_answer().
 	 */
 	void (*on_line)(struct control_client *client, const char *line, size_t len, void *arg);

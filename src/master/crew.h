@@ -135,7 +135,7 @@ void crew_stop(struct crew *crew, uint32_t limit_ms);
 /* Let all workers close at once. */
 void crew_stop_now(struct crew *crew);
 
-/* Let all workers log to the file that the master has opened anew: CHANNEL_LOG, CHANNEL_JOURNAL. */
+/* Let all workers log to the file that the master has opened anew: type is LOG or JOURNAL. */
 void crew_pass_log(struct crew *crew, enum channel_type type, int fd);
 
 /* SIGKILL to all workers that are left. */

@@ -1,6 +1,7 @@
 /*
- * The log of the daemon, and that of its connections: opened by the master, which does so again when the file was moved away.
- * Workers get the descriptor, so they need no right to open it.
+ * The log of the daemon, and that of its connections: opened by the master, which does
+ * so again when the file was moved away. Workers get the descriptor, so they need no right to
+ * open it.
  */
 #ifndef RUNNEL_MASTER_LOG_FILE_H
 #define RUNNEL_MASTER_LOG_FILE_H

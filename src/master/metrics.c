@@ -62,9 +62,34 @@ static void print_daemon(const struct metrics *metrics, FILE *out)
 	    (uint64_t)metrics->started_at);
 	print_gauge(
 	    out, "generation", "number of the generation that serves", metrics->generation);
+	print_gauge(out, "last_change_successful",
+	    "whether the last start, reload or change of the number of workers was done",
+	    metrics->is_last_change_good);
 	print_gauge(out, "workers", "workers that there should be", metrics->n_workers);
 	print_gauge(out, "workers_ready", "workers that serve", n_ready);
 	print_gauge(out, "workers_degraded", "slots whose workers crash too often", n_degraded);
+}
+
+static void print_listeners(const struct metrics *metrics, FILE *out)
+{
+	begin(out, "listener_connections", "gauge",
+	    "connections of the generation that serves, by listener");
+	for (size_t i = 0; i < metrics->n_listeners; i++)
+		fprintf(out, "runnel_listener_connections{listener=\"%s\"} %" PRIu64 "\n",
+		    metrics->listeners[i].name, metrics->listeners[i].n_open);
+	begin(out, "listener_connections_limit", "gauge", "max-connections of the listener");
+	for (size_t i = 0; i < metrics->n_listeners; i++)
+		fprintf(out, "runnel_listener_connections_limit{listener=\"%s\"} %" PRIu64 "\n",
+		    metrics->listeners[i].name, metrics->listeners[i].max_connections);
+}
+
+static void print_crashes(const struct metrics *metrics, FILE *out)
+{
+	begin(out, "worker_crashes_total", "counter",
+	    "workers that were killed or ended with a failure");
+	for (unsigned int i = 0; i < metrics->n_slots; i++)
+		fprintf(out, "runnel_worker_crashes_total{worker=\"%u\"} %" PRIu64 "\n",
+		    metrics->slots[i].number, metrics->slots[i].n_crashes);
 }
 
 static void print_slots(const struct metrics *metrics, FILE *out)
@@ -165,7 +190,9 @@ static void print_times(const struct metrics *metrics, FILE *out)
 void metrics_print(const struct metrics *metrics, FILE *out)
 {
 	print_daemon(metrics, out);
+	print_listeners(metrics, out);
 	print_slots(metrics, out);
+	print_crashes(metrics, out);
 #define PRINT_COUNTER(name, text) \
 	print_counter(metrics, #name, text, offsetof(struct counters, name), out);
 	COUNTERS(PRINT_COUNTER)

@@ -19,14 +19,23 @@ struct metrics_slot {
 	bool is_ready, is_degraded;
 	uint32_t slowest_ms;
 	uint64_t memory_bytes; /* of the worker that there is; 0: none */
+	uint64_t n_crashes;
 	struct counters counters;
 	struct times times;
+};
+
+struct metrics_listener {
+	const char *name;                 /* borrowed */
+	uint64_t n_open, max_connections; /* of the generation that serves */
 };
 
 struct metrics {
 	time_t started_at;
 	uint32_t generation;
-	unsigned int n_workers;           /* that there should be */
+	bool is_last_change_good;
+	unsigned int n_workers;                   /* that there should be */
+	const struct metrics_listener *listeners; /* borrowed */
+	size_t n_listeners;
 	const struct metrics_slot *slots; /* borrowed */
 	unsigned int n_slots;             /* that were ever used: counters do not go away */
 };

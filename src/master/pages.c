@@ -136,6 +136,30 @@ uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *s
 	return n_lost;
 }
 
+/* In an upgrade two masters count. */
+void pages_count_crash(const struct pages *pages, unsigned int slot)
+{
+	__atomic_fetch_add(&pages->list[slot].n_crashes, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t pages_n_crashes(const struct pages *pages, unsigned int slot)
+{
+	return counter_read(pages->list[slot].n_crashes);
+}
+
+uint64_t pages_n_open(const struct pages *pages, uint32_t generation, unsigned int listener)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < SETTINGS_MAX_WORKERS * SLOT_SEATS; i++) {
+		const struct seat *seat = &pages->list[i / SLOT_SEATS].seats[i % SLOT_SEATS];
+
+		if (__atomic_load_n(&seat->generation, __ATOMIC_RELAXED) == generation)
+			n += counter_read(seat->n_open[listener]);
+	}
+	return n;
+}
+
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum)
 {
 	const struct slot_page *page = &pages->list[slot];

@@ -35,6 +35,13 @@ struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t ge
  */
 uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *seat);
 
+/* A worker of the slot ended otherwise than in order; how many did so far. */
+void pages_count_crash(const struct pages *pages, unsigned int slot);
+uint64_t pages_n_crashes(const struct pages *pages, unsigned int slot);
+
+/* Connections of a listener that the workers of a generation have, in all slots. */
+uint64_t pages_n_open(const struct pages *pages, uint32_t generation, unsigned int listener);
+
 /* What a slot has counted: of processes that are gone, and of those in its seats. */
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum);
 

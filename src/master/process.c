@@ -121,6 +121,8 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 	(void)revents;
 	ev_child_stop(loop, child);
 	log_death(process, child->rstatus);
+	if (child->rstatus != 0)
+		pages_count_crash(process->pages, process->slot);
 	close_channel(process);
 	process->final = process->seat->counters;
 	n_lost = give_up_seat(process);

@@ -23,16 +23,38 @@ static void fill(struct metrics_slot *slot, unsigned int number, unsigned int n_
 	slot->is_degraded = view.is_broken;
 	slot->slowest_ms = view.slowest_ms;
 	slot->memory_bytes = resident_bytes(view.pid);
+	slot->n_crashes = pages_n_crashes(pages, number);
 }
 
-void scrape_print(time_t started_at, const struct generation *generation,
+/* free(). The names are the generation's. */
+static struct metrics_listener *list_listeners(
+    const struct generation *generation, const struct pages *pages, size_t *n)
+{
+	const struct settings *settings = generation != NULL ? generation->settings : NULL;
+	struct metrics_listener *list;
+
+	*n = settings != NULL ? settings->n_listeners : 0;
+	list = must_alloc(*n + 1, sizeof(*list));
+	for (size_t i = 0; i < *n; i++)
+		list[i] = (struct metrics_listener){
+			.name = settings->listeners[i].name,
+			.n_open = pages_n_open(pages, generation->number, (unsigned int)i),
+			.max_connections = settings->listeners[i].max_connections,
+		};
+	return list;
+}
+
+void scrape_print(time_t started_at, const struct succession *succession,
     const struct pages *pages, FILE *out)
 {
+	const struct generation *generation = succession_current(succession);
 	unsigned int n_workers = generation != NULL ? generation->settings->workers : 0;
 	struct metrics_slot *slots = must_alloc(SETTINGS_MAX_WORKERS, sizeof(*slots));
+	struct metrics_listener *listeners;
 	struct metrics metrics = {
 		.started_at = started_at,
 		.generation = generation != NULL ? generation->number : 0,
+		.is_last_change_good = succession_is_last_good(succession),
 		.n_workers = n_workers,
 		.slots = slots,
 	};
@@ -41,6 +63,9 @@ void scrape_print(time_t started_at, const struct generation *generation,
 		if (pages->list[number].is_used)
 			fill(&slots[metrics.n_slots++], number, n_workers, generation, pages);
 	}
+	listeners = list_listeners(generation, pages, &metrics.n_listeners);
+	metrics.listeners = listeners;
 	metrics_print(&metrics, out);
+	free(listeners);
 	free(slots);
 }

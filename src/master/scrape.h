@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "master/generation.h"
 #include "master/pages.h"
+#include "master/succession.h"
 
-/* All metrics; generation NULL: none serves. */
-void scrape_print(time_t started_at, const struct generation *generation,
+/* All metrics, also while no generation serves. */
+void scrape_print(time_t started_at, const struct succession *succession,
     const struct pages *pages, FILE *out);
 
 #endif

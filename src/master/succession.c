@@ -34,6 +34,7 @@ struct succession {
 	char *previous_text; /* the conf of the one before; NULL: none, or it is used up */
 	uint32_t last_number;
 	struct reason outcome; /* of the last attempt */
+	bool is_last_good;     /* it was a success, with the conf that was wanted */
 	bool is_going_back; /* next has the conf of the one before, which is the last resort */
 	bool is_ready;      /* next is, and waits to be committed */
 	bool is_again;      /* begin anew when this attempt is over */
@@ -89,6 +90,11 @@ const char *succession_outcome(const struct succession *succession)
 	return succession->outcome.text;
 }
 
+bool succession_is_last_good(const struct succession *succession)
+{
+	return succession->is_last_good;
+}
+
 static void note(struct succession *succession, const char *what, const char *why)
 {
 	reason_set(&succession->outcome, "generation %" PRIu32 " %s%s%s",
@@ -135,6 +141,7 @@ static void fail(struct succession *succession, const struct reason *why)
 	struct generation *next = succession->next;
 
 	note(succession, "failed", why->text);
+	succession->is_last_good = false;
 	succession->next = NULL;
 	succession->is_ready = false;
 	succession->is_going_back = false;
@@ -357,6 +364,7 @@ void succession_commit(struct succession *succession)
 	crew_serve(next->crew);
 	next->since_ms = clock_ms();
 	was_going_back = succession->is_going_back;
+	succession->is_last_good = !was_going_back;
 	note(succession,
 	    succession->is_going_back ? "serves, with the conf of an earlier one" : "serves",
 	    NULL);

@@ -78,6 +78,9 @@ const struct generation *succession_current(const struct succession *succession)
 const struct generation *succession_ending(
     const struct succession *succession, unsigned int index);
 
+/* Was the last attempt a success, with the conf that was wanted? */
+bool succession_is_last_good(const struct succession *succession);
+
 /* What became of the last attempt, for people. */
 const char *succession_outcome(const struct succession *succession);
 

@@ -191,8 +191,7 @@ static void tell_metrics(struct control_request *request, void *arg)
 	char *text;
 	FILE *out = must_stream(&text, &size);
 
-	scrape_print(
-	    master->started_at, succession_current(master->succession), &master->pages, out);
+	scrape_print(master->started_at, master->succession, &master->pages, out);
 	answer_text(request, json_object(), out, &text);
 }
 

@@ -275,6 +275,35 @@ START_TEST(metrics_never_go_back)
 }
 END_TEST
 
+/* What the alerts of contrib/prometheus are about. */
+START_TEST(metrics_tell_what_alerts_want_to_know)
+{
+	struct daemon *daemon = ctl_daemon(2);
+	int client;
+
+	daemon_start(daemon);
+	client = client_connect(daemon_port(daemon, "main"));
+	client_ping(client, "hello");
+	ck_assert_uint_eq(metric_of(daemon, "runnel_listener_connections"), 1);
+	ck_assert_uint_gt(metric_of(daemon, "runnel_listener_connections_limit"), 100);
+	ck_assert_uint_eq(metric_of(daemon, "runnel_worker_crashes_total"), 0);
+	ck_assert_uint_eq(metric_of(daemon, "runnel_last_change_successful"), 1);
+	kill(daemon_worker(daemon, 0), SIGKILL);
+	WAIT_FOR(metric_of(daemon, "runnel_worker_crashes_total") == 1);
+	WAIT_FOR(metric_of(daemon, "runnel_workers_ready") == 2);
+	ctl_append(daemon, "nonsense = 1\n");
+	ctl_expect(daemon, "reload", 1);
+	ck_assert_uint_eq(metric_of(daemon, "runnel_last_change_successful"), 0);
+	daemon_signal(daemon, SIGTTIN);
+	WAIT_FOR(metric_of(daemon, "runnel_workers_ready") == 3);
+	ck_assert_uint_eq(metric_of(daemon, "runnel_last_change_successful"), 1);
+	daemon->n_workers = 3;
+	close(client);
+	WAIT_FOR(metric_of(daemon, "runnel_listener_connections") == 0);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* Debian's package prometheus has it; PROMTOOL names another. */
 START_TEST(promtool_has_nothing_to_say)
 {
@@ -434,6 +463,7 @@ int main(void)
 	tcase_add_loop_test(commands, ends_are_waited_for, 0, 3);
 	tcase_add_test(commands, wait_has_the_limit_that_is_given);
 	tcase_add_test(metrics, metrics_never_go_back);
+	tcase_add_test(metrics, metrics_tell_what_alerts_want_to_know);
 	tcase_add_test(metrics, promtool_has_nothing_to_say);
 	tcase_add_test(watching, watch_gives_the_screen_back);
 	tcase_add_test(watching, watch_can_be_stopped_and_goes_on);

@@ -44,11 +44,19 @@ static void fill(struct metrics *metrics, struct metrics_slot slots[2])
 		for (size_t k = 0; k < sizeof(slots->counters) / sizeof(*counters); k++)
 			counters[k] = 1000 * i + k + 1;
 	}
+	slots[0].n_crashes = 2000;
+	slots[1].n_crashes = 2001;
 	slots[0].n_open = 7;
 	slots[0].is_ready = true;
 	slots[1].is_degraded = true;
 	slots[1].slowest_ms = 1250;
+	static const struct metrics_listener listeners[] = { { "main", 9, 100 },
+		{ "b.2", 0, 5 } };
+
 	*metrics = (struct metrics){
+		.is_last_change_good = true,
+		.listeners = listeners,
+		.n_listeners = 2,
 		.started_at = 1796046736,
 		.generation = 4,
 		.n_workers = 5,
@@ -69,6 +77,10 @@ START_TEST(each_figure_is_a_line)
 	expect_line(text, "runnel_start_time_seconds 1796046736");
 	expect_line(text, "runnel_generation 4");
 	expect_line(text, "runnel_workers 5");
+	expect_line(text, "runnel_last_change_successful 1");
+	expect_line(text, "runnel_listener_connections{listener=\"main\"} 9");
+	expect_line(text, "runnel_listener_connections_limit{listener=\"b.2\"} 5");
+	expect_line(text, "runnel_worker_crashes_total{worker=\"3\"} 2001");
 	expect_line(text, "runnel_workers_ready 1");
 	expect_line(text, "runnel_workers_degraded 1");
 	expect_line(text, "runnel_connections{worker=\"0\"} 7");
@@ -143,7 +155,7 @@ START_TEST(no_counter_is_left_out)
 		is_seen[value] = true;
 		n++;
 	}
-	ck_assert_uint_eq(n, 2 * n_counters);
+	ck_assert_uint_eq(n, 2 * (n_counters + 1));
 	free(text);
 }
 END_TEST
