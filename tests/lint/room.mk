@@ -1,4 +1,5 @@
 lint_scripts = \
+	tests/lint/alerts.sh \
 	tests/lint/completion.sh \
 	tests/lint/counters.sh \
 	tests/lint/examples.sh \
