@@ -153,8 +153,9 @@ static int signal_holder(const struct errand *errand, const struct holder *holde
 	}
 	if (verb->is_end)
 		return await_end(errand, holder, errand->limit_ms);
-	printf("%s sent to pid %d; its log says what comes of it\n", verb->signal_name,
-	    (int)holder->pid);
+	printf("%s sent to pid %d, which does not answer signals: its log says whether %s is "
+	       "done; with control-socket, this command does\n",
+	    verb->signal_name, (int)holder->pid, verb->name);
 	return EXIT_SUCCESS;
 }
 

@@ -406,9 +406,10 @@ START_TEST(without_socket_a_signal_is_sent)
 		int number;
 		const char *said;
 	} verbs[] = {
-		{ "reload", SIGHUP, "HUP sent to pid " },
+		{ "reload", SIGHUP,
+		    "its log says whether reload is done; with control-socket, " },
 		{ "reopen", SIGUSR1, "USR1 sent to pid " },
-		{ "upgrade", SIGUSR2, "USR2 sent to pid " },
+		{ "upgrade", SIGUSR2, "its log says whether upgrade is done" },
 		{ "stop", SIGTERM, "" },
 	};
 	struct daemon *daemon = new_reachable(BY_PID_FILE);
