@@ -339,7 +339,7 @@ const char *crew_fault(const struct crew *crew)
 {
 	for (unsigned int i = 0; i < crew->n_slots; i++) {
 		if (crew->slots[i].state == SLOT_FAILED)
-			return crew->slots[i].process.fault;
+			return crew->slots[i].process->fault;
 	}
 	return "";
 }
