@@ -67,6 +67,7 @@ void settings_destroy(struct settings **settings)
 	free(gone->control_group);
 	free(gone->module_dir);
 	free(gone->log);
+	free(gone->connection_log);
 	free(gone);
 	*settings = NULL;
 }
