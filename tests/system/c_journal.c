@@ -79,7 +79,7 @@ static void move_journal(char old[180], int turn)
 
 START_TEST(each_connection_has_a_line)
 {
-	struct daemon *daemon = daemon_for("", "");
+	struct daemon *daemon = daemon_for("log-level = debug", "");
 
 	daemon_start(daemon);
 	for (int i = 0; i < 20; i++)
@@ -97,8 +97,9 @@ START_TEST(each_connection_has_a_line)
 	ck_assert_uint_eq(n_lines(daemon, journal, " listener=main peer=127.0.0.1:"), 20);
 	ck_assert_uint_eq(n_lines(daemon, journal, ": connection began"), 0);
 	ck_assert(!daemon_has_logged(daemon, "connection ended"));
-	/* Connections that the daemon ends itself. */
+	/* A probe leaves a trace for those who debug only. */
 	visit(daemon, 0);
+	WAIT_FOR(daemon_n_logged(daemon, " ended: the peer ended it") == 1);
 	daemon_end(daemon);
 	ck_assert_uint_eq(n_lines(daemon, journal, "\n"), 20);
 	daemon_expect_counter(daemon, "probes", 1);
