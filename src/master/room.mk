@@ -13,6 +13,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/crew.c src/master/crew.h src/master/crew_view.c \
 	src/master/detach.c src/master/detach.h \
 	src/master/endings.c src/master/endings.h \
+	src/master/fork.c src/master/fork.h \
 	src/master/generation.c src/master/generation.h \
 	src/master/guard.c src/master/guard.h \
 	src/master/inheritance.c src/master/inheritance.h \

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "master/fork.h"
 #include "master/inheritance.h"
 #include "master/notify.h"
 #include "master/upgrade.h"
@@ -242,24 +243,6 @@ static _Noreturn void become_new(const struct upgrade_config *config, int channe
 	/* The old master hears it, and logs it. */
 	dprintf(voice, "cannot execute %s: %s\n", config->program, strerror(errno));
 	_exit(127);
-}
-
-/*
- * The master's handlers would swallow a signal that comes to the child before it
- * is another program: there, signals do again what they do by default.
- */
-static pid_t fork_quietly(void)
-{
-	sigset_t all, before;
-	pid_t pid;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	for (int number = 1; pid == 0 && number <= SIGRTMAX; number++)
-		signal(number, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return pid;
 }
 
 static void watch(struct upgrade *upgrade, int channel, int voice)
