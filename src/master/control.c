@@ -51,13 +51,15 @@ struct control {
 };
 
 /* A client and its request, if it has one that is not answered. */
-struct session {
+struct control_session {
 	uint32_t magic;
 	struct link link;
 	struct control *control;
 	struct control_client *client;
 	struct control_peer peer;
 	struct control_request *request;
+	void (*on_end)(void *arg); /* NULL: nobody wants to know; likewise arg */
+	void *arg;
 };
 
 /* A client that is told why it is not served. */
@@ -70,13 +72,13 @@ struct dismissed {
 struct control_request {
 	uint32_t magic;
 	struct link link;
-	struct session *session; /* NULL: the client is gone */
+	struct control_session *session; /* NULL: the client is gone */
 	const struct control_verb *verb;
 	json_t *object;
 	bool is_for_end; /* it is answered by the end of the daemon */
 };
 
-static void session_destroy(struct session *session)
+static void session_destroy(struct control_session *session)
 {
 	struct control *control = session->control;
 
@@ -93,8 +95,14 @@ static void session_destroy(struct session *session)
 
 static void on_client_end(struct control_client *client, void *arg)
 {
+	struct control_session *session = arg;
+	void (*on_end)(void *arg) = session->on_end;
+	void *end_arg = session->arg;
+
 	(void)client;
-	session_destroy(arg);
+	session_destroy(session);
+	if (on_end != NULL)
+		on_end(end_arg);
 }
 
 /* NULL: out of memory. */
@@ -136,7 +144,7 @@ static char *to_line(json_t *answer, size_t *len)
 }
 
 /* Takes the answer. */
-static void send_answer(struct session *session, json_t *answer)
+static void send_answer(struct control_session *session, json_t *answer)
 {
 	char size[UNITS_TEXT_SIZE], text[80], *line;
 	size_t len = 0;
@@ -153,7 +161,7 @@ static void send_answer(struct session *session, json_t *answer)
 
 static void finish(struct control_request *request, json_t *answer)
 {
-	struct session *session = request->session;
+	struct control_session *session = request->session;
 
 	CHECK_MAGIC(request, REQUEST_MAGIC);
 	list_remove(&request->link);
@@ -255,7 +263,7 @@ static const struct control_verb *find_verb(const struct control *control, const
 	return strcmp(help_verb.name, name) == 0 ? &help_verb : NULL;
 }
 
-static void log_denial(const struct session *session, const char *verb)
+static void log_denial(const struct control_session *session, const char *verb)
 {
 	char rest[LOG_REST_SIZE];
 
@@ -265,8 +273,8 @@ static void log_denial(const struct session *session, const char *verb)
 }
 
 /* May this session ask for it? *verb is what is asked for then. */
-static enum status admit(const struct session *session, json_t *object, const char *name,
-    const struct control_verb **verb, struct reason *why)
+static enum status admit(const struct control_session *session, json_t *object,
+    const char *name, const struct control_verb **verb, struct reason *why)
 {
 	*verb = find_verb(session->control, name);
 	if (*verb == NULL)
@@ -285,7 +293,7 @@ static enum status admit(const struct session *session, json_t *object, const ch
 
 /* NULL: out of memory. Takes the object. */
 static struct control_request *request_new(
-    struct session *session, const struct control_verb *verb, json_t *object)
+    struct control_session *session, const struct control_verb *verb, json_t *object)
 {
 	struct control_request *request = calloc(1, sizeof(*request));
 
@@ -302,7 +310,8 @@ static struct control_request *request_new(
 	return request;
 }
 
-static void act(struct session *session, const struct control_verb *verb, json_t *object)
+static void act(
+    struct control_session *session, const struct control_verb *verb, json_t *object)
 {
 	struct control_request *request = request_new(session, verb, object);
 
@@ -318,7 +327,7 @@ static void act(struct session *session, const struct control_verb *verb, json_t
 
 static void on_line(struct control_client *client, const char *line, size_t len, void *arg)
 {
-	struct session *session = arg;
+	struct control_session *session = arg;
 	const struct control_verb *verb;
 	struct reason why = { "" };
 	json_t *object;
@@ -411,35 +420,65 @@ static const char *objection(struct control *control, int fd, struct control_pee
 	return NULL;
 }
 
-static void take(struct control *control, int fd)
+/* NULL: out of memory; fd is closed. */
+static struct control_session *session_new(
+    struct control *control, int fd, const struct control_peer *peer, double idle_s)
 {
-	struct control_client_config config = {
+	struct control_session *session = calloc(1, sizeof(*session));
+	const struct control_client_config config = {
 		.loop = control->config.loop,
 		.max_line = REQUEST_MAX_BYTES,
-		.idle_s = control->config.idle_s,
+		.idle_s = idle_s,
 		.on_line = on_line,
 		.on_end = on_client_end,
+		.arg = session,
 	};
-	struct control_peer peer = { 0 };
-	const char *error = objection(control, fd, &peer);
-	struct session *session = error == NULL ? calloc(1, sizeof(*session)) : NULL;
 
 	if (session == NULL) {
-		turn_away(control, fd, error != NULL ? error : "out of memory");
-		return;
+		turn_away(control, fd, "out of memory");
+		return NULL;
 	}
-	config.arg = session;
 	session->client = control_client_new(fd, &config);
 	if (session->client == NULL) {
 		free(session);
-		return;
+		return NULL;
 	}
 	session->magic = SESSION_MAGIC;
 	session->control = control;
-	session->peer = peer;
+	session->peer = *peer;
 	list_append(&control->sessions, &session->link);
 	control->n_sessions++;
-	control->n_readers += peer.access == CONTROL_READ;
+	control->n_readers += peer->access == CONTROL_READ;
+	return session;
+}
+
+static void take(struct control *control, int fd)
+{
+	struct control_peer peer = { 0 };
+	const char *error = objection(control, fd, &peer);
+
+	if (error != NULL)
+		turn_away(control, fd, error);
+	else if (session_new(control, fd, &peer, control->config.idle_s) == NULL)
+		log_warn("control: no memory for a client");
+}
+
+struct control_session *control_admit(
+    struct control *control, int fd, double idle_s, void (*on_end)(void *arg), void *arg)
+{
+	const struct control_peer peer = { .access = CONTROL_READ };
+	struct control_session *session = session_new(control, fd, &peer, idle_s);
+
+	if (session != NULL) {
+		session->on_end = on_end;
+		session->arg = arg;
+	}
+	return session;
+}
+
+void control_dismiss(struct control_session *session)
+{
+	session_destroy(session);
 }
 
 /* The client waits in the queue meanwhile; the loop would spin about it. */
@@ -495,12 +534,12 @@ enum status control_open(
     const struct control_config *config, struct control **result, struct reason *why)
 {
 	struct control *control;
-	struct control_socket socket;
+	struct control_socket socket = { .fd = -1 };
 	gid_t group;
 
 	if (control_group_find(config->group, &group, why) != STATUS_OK ||
-	    control_socket_open(&socket, config->path, group, config->is_taking_over, why) !=
-		STATUS_OK)
+	    (config->path != NULL && control_socket_open(&socket, config->path, group,
+					 config->is_taking_over, why) != STATUS_OK))
 		return STATUS_INVALID;
 	control = must_alloc(1, sizeof(*control));
 	control->config = *config;
@@ -513,7 +552,8 @@ enum status control_open(
 	list_init(&control->requests);
 	ev_init(&control->pause, on_pause_end);
 	ev_io_init(&control->io, on_accept, socket.fd, EV_READ);
-	ev_io_start(config->loop, &control->io);
+	if (socket.fd >= 0)
+		ev_io_start(config->loop, &control->io);
 	*result = control;
 	return STATUS_OK;
 }
@@ -528,7 +568,7 @@ enum status control_reclaim(struct control *control, struct reason *why)
 {
 	struct control_socket fresh;
 
-	if (control_socket_is_there(&control->socket))
+	if (control->socket.fd < 0 || control_socket_is_there(&control->socket))
 		return STATUS_OK;
 	if (control_socket_open(&fresh, control->config.path, control->group, true, why) !=
 	    STATUS_OK)
@@ -547,7 +587,7 @@ static void drop_clients(struct control *control)
 	struct link *link, *after;
 
 	list_foreach_safe(link, after, &control->sessions)
-		session_destroy(container_of(link, struct session, link));
+		session_destroy(container_of(link, struct control_session, link));
 	list_foreach_safe(link, after, &control->dismissed)
 		dismissed_destroy(container_of(link, struct dismissed, link));
 }
@@ -558,7 +598,8 @@ void control_forget(struct control *control)
 		return;
 	stop_watchers(control);
 	drop_clients(control);
-	control_socket_forget(&control->socket);
+	if (control->socket.fd >= 0)
+		control_socket_forget(&control->socket);
 }
 
 static void answer_the_end(struct control *control)
@@ -583,7 +624,8 @@ void control_close(struct control **controlp)
 	if (control == NULL)
 		return;
 	stop_watchers(control);
-	control_socket_remove(&control->socket);
+	if (control->socket.fd >= 0)
+		control_socket_remove(&control->socket);
 	answer_the_end(control);
 	drop_clients(control);
 	free(control);

@@ -21,6 +21,7 @@
 #include "settings/settings.h"
 
 struct control;
+struct control_session;
 struct control_request;
 
 struct control_verb {
@@ -34,7 +35,7 @@ struct control_verb {
 
 struct control_config {
 	struct ev_loop *loop; /* borrowed, likewise below */
-	const char *path;     /* of the socket */
+	const char *path;     /* of the socket; NULL: none, see control_admit() */
 	const char *group;    /* whose members may read; empty: no group */
 	bool is_taking_over;  /* from a master that still lives */
 	double idle_s;        /* for a client to send a request and take its answer; 0:
@@ -60,6 +61,17 @@ enum status control_open(const struct control_config *config, struct control **c
  * removed it. Clients stay. STATUS_INVALID: *why; what was there before goes on.
  */
 enum status control_reclaim(struct control *control, struct reason *why) MUST_CHECK;
+
+/*
+ * A client that did not come over the socket: over fd, which is non-blocking and taken over. It
+ * may read, and has to send something within idle_s of each answer. on_end: it has not, or it is
+ * gone; the session is over then. NULL: out of memory.
+ */
+struct control_session *control_admit(
+    struct control *control, int fd, double idle_s, void (*on_end)(void *arg), void *arg);
+
+/* End it; on_end is not called. */
+void control_dismiss(struct control_session *session);
 
 /* The verb, for an act that serves several. Borrowed from the table. */
 const char *control_request_verb(const struct control_request *request);

@@ -256,5 +256,5 @@ enum status verbs_open(struct master *master, struct reason *why)
 		.arg = master,
 	};
 
-	return config.path == NULL ? STATUS_OK : control_open(&config, &master->control, why);
+	return control_open(&config, &master->control, why);
 }
