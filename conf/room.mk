@@ -7,10 +7,11 @@ dist_examples_DATA = conf/minimal.conf conf/relay.conf
 EXTRA_DIST += conf/runnel.conf
 CLEANFILES += conf/installed/runnel.conf
 
-# The installed one shows where this installation has its modules.
+# The installed one shows where this installation has its modules and programs.
 conf/installed/runnel.conf: $(srcdir)/conf/runnel.conf Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf/installed
-	$(AM_V_at)$(SED) 's|/usr/local/lib/runnel/modules|$(modulesdir)|' \
+	$(AM_V_at)$(SED) -e 's|/usr/local/lib/runnel/modules|$(modulesdir)|' \
+		-e 's|/usr/local/libexec/runnel|$(pkglibexecdir)|' \
 		$(srcdir)/conf/runnel.conf >$@.new
 	$(AM_V_at)mv $@.new $@
 

@@ -186,6 +186,13 @@ static void on_ready(void *arg)
 		succession_commit(master->succession);
 }
 
+static void serve_metrics(struct master *master, const struct generation *current)
+{
+	http_apply(master->http, master->control,
+	    sockets_metrics(master->sockets, current->settings), current->settings,
+	    &current->privileges);
+}
+
 /* Let the old master's worker in a slot hand its connections over to this generation. */
 static void relieve_slot(struct master *master, uint32_t slot)
 {
@@ -228,6 +235,7 @@ static void on_serving(void *arg)
 	notify_status(
 	    "generation %u serves with %u worker%s", current->number, n, n == 1 ? "" : "s");
 	notify_ready();
+	serve_metrics(master, current);
 	if (master->old.channel >= 0)
 		relieve_old(master);
 	master->asked_level = -1;
@@ -315,6 +323,7 @@ static void forget(void *arg)
 
 	signals_forget(master);
 	ev_io_stop(master->loop, &master->old_io);
+	http_forget(master->http);
 	control_forget(master->control);
 	censuses_drop(&master->censuses);
 	notify_watchdog_stop(master->loop);
@@ -405,6 +414,7 @@ static void serve(struct master *master)
 		.arg = master,
 	};
 
+	master->http = http_new(master->loop);
 	master->succession = succession_new(&config, master->old.generation + 1);
 	signals_watch(master);
 	notify_watchdog_start(master->loop);
@@ -413,6 +423,7 @@ static void serve(struct master *master)
 		ev_io_start(master->loop, &master->old_io);
 	succession_reload(master->succession, NULL, NULL);
 	ev_run(master->loop, 0);
+	http_destroy(&master->http);
 	/* After an upgrade they are the other master's. */
 	if (master->has_served && master->sockets != NULL)
 		pages_log(&master->pages);

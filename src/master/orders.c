@@ -169,6 +169,7 @@ static void on_upgraded(const int ends[], unsigned int n, void *arg)
 	master->upgrading = NULL;
 	drop_pid_file(master);
 	succession_drain(master->succession, ends, n);
+	http_stop(master->http);
 	sockets_destroy(&master->sockets);
 	master_end_if_empty(master);
 }

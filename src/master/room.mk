@@ -16,6 +16,8 @@ src_master_libmaster_a_SOURCES = \
 	src/master/fork.c src/master/fork.h \
 	src/master/generation.c src/master/generation.h \
 	src/master/guard.c src/master/guard.h \
+	src/master/helper.c src/master/helper.h \
+	src/master/http.c src/master/http.h \
 	src/master/inheritance.c src/master/inheritance.h \
 	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "master/activation.h"
 #include "master/sockets.h"
 #include "settings/address.h"
+#include "settings/value.h"
 
 struct group {
 	struct link link;
@@ -38,14 +40,24 @@ struct sockets *sockets_new(void)
 	return sockets;
 }
 
+/* What metrics-address has of a listener. It has no name, and one socket. */
+static const struct listen_settings metrics_listener;
+
+#define METRICS "metrics-address"
+
+#define SETTING_SIZE (VALUE_MAX_NAME + 16)
+
 /*
  * What a group is known by over generations: its address; where the kernel
  * chooses the port that does not tell which it is, so the listener's name too.
+ * Name NULL: it is where metrics are served; no worker accepts there.
  */
 static char *make_key(const char *listener, const char *address)
 {
 	size_t len = strlen(address);
 
+	if (listener == NULL)
+		return must_printf(METRICS ": %s", address);
 	if (len > 2 && strcmp(address + len - 2, ":0") == 0)
 		return must_printf("%s %s", listener, address);
 	return must_strdup(address);
@@ -180,6 +192,15 @@ static enum status open_first(struct sockets *sockets, struct group *group, cons
 	return status;
 }
 
+/* "listen 'main'": which setting of the conf it is about. Returns buf. */
+static const char *setting_of(const struct listen_settings *listen, char buf[SETTING_SIZE])
+{
+	if (listen->name == NULL)
+		return METRICS;
+	snprintf(buf, SETTING_SIZE, "listen '%s'", listen->name);
+	return buf;
+}
+
 /* What an operator can do about errno. */
 static const char *explain(const struct group *group)
 {
@@ -197,7 +218,7 @@ static enum status prepare(struct sockets *sockets, const struct listen_settings
 	const struct socket_options options = options_of(listen);
 	struct group *group = claim(sockets, listen->name, address);
 	bool is_new = group == NULL;
-	char text[ENDPOINT_TEXT_SIZE];
+	char text[ENDPOINT_TEXT_SIZE], setting[SETTING_SIZE];
 	enum status status = STATUS_OK;
 
 	if (is_new) {
@@ -208,10 +229,11 @@ static enum status prepare(struct sockets *sockets, const struct listen_settings
 	if (status == STATUS_OK)
 		status = grow(group, &options, n);
 	if (status != STATUS_OK)
-		return reason_set(why, "listen '%s': cannot listen on %s: %s%s", listen->name,
-		    address, strerror(errno), explain(group));
+		return reason_set(why, "%s: cannot listen on %s: %s%s",
+		    setting_of(listen, setting), address, strerror(errno), explain(group));
 	if (is_new)
-		log_info("listen %s: listening on %s%s", listen->name,
+		log_info("%s%s: listening on %s%s", listen->name != NULL ? "listen " : "",
+		    listen->name != NULL ? listen->name : METRICS,
 		    address_format(&group->addr, text),
 		    group->is_inherited ? ", by an inherited socket" : "");
 	return STATUS_OK;
@@ -236,6 +258,8 @@ static enum status for_each_address(
 				return status;
 		}
 	}
+	if (settings->metrics_address[0] != '\0')
+		return act(sockets, &metrics_listener, settings->metrics_address, 1, why);
 	return STATUS_OK;
 }
 
@@ -318,18 +342,28 @@ struct worker_socket *sockets_list(
 	return list;
 }
 
+int sockets_metrics(struct sockets *sockets, const struct settings *settings)
+{
+	const struct group *group;
+
+	unclaim_all(sockets);
+	group = claim(sockets, NULL, settings->metrics_address);
+	return group != NULL ? group->fds[0] : -1;
+}
+
 static enum status activate(struct sockets *sockets, const struct listen_settings *listen,
     const char *address, unsigned int n, struct reason *why)
 {
 	const struct socket_options options = options_of(listen);
 	struct group *group = claim(sockets, listen->name, address);
+	char setting[SETTING_SIZE];
 
 	(void)n;
 	for (unsigned int i = 0; i < group->n_fds; i++) {
 		if (listen_adjust(group->fds[i], &options) != STATUS_OK ||
 		    (i >= group->n_active && listen_start(group->fds[i]) != STATUS_OK))
-			return reason_set(why, "listen '%s': cannot listen on %s: %s",
-			    listen->name, address, strerror(errno));
+			return reason_set(why, "%s: cannot listen on %s: %s",
+			    setting_of(listen, setting), address, strerror(errno));
 		if (i >= group->n_active)
 			group->n_active = i + 1;
 	}
@@ -352,6 +386,7 @@ void sockets_retain(struct sockets *sockets, const struct settings *settings)
 			claim(sockets, settings->listeners[i].name,
 			    settings->listeners[i].addresses[j]);
 	}
+	claim(sockets, NULL, settings->metrics_address);
 	list_foreach_safe(link, after, &sockets->groups) {
 		struct group *group = container_of(link, struct group, link);
 

@@ -39,6 +39,9 @@ void sockets_inherit(struct sockets *sockets, const char *key, int fd);
 struct worker_socket *sockets_list(
     struct sockets *sockets, const struct settings *settings, size_t *n);
 
+/* The socket of metrics-address of prepared settings. Borrowed; -1: there is none. */
+int sockets_metrics(struct sockets *sockets, const struct settings *settings);
+
 /* The kernel may give connections to all sockets of the settings, with their options. */
 enum status sockets_activate(
     struct sockets *sockets, const struct settings *settings, struct reason *why) MUST_CHECK;

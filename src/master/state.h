@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "master/control.h"
+#include "master/http.h"
 #include "master/inheritance.h"
 #include "master/master.h"
 #include "master/pages.h"
@@ -46,7 +47,8 @@ struct master {
 	int pid_fd;              /* -1: none is held */
 	char *control_socket;    /* of the first conf; NULL: none; owned, like the group */
 	char *control_group;
-	struct control *control;           /* NULL: there is none, or not yet */
+	struct control *control;           /* NULL: not yet */
+	struct http *http;                 /* NULL: not yet */
 	struct link censuses;              /* of connections, that are not over */
 	struct control_request *upgrading; /* asked for the upgrade; NULL: a signal did */
 	uint64_t started_ms;
@@ -98,7 +100,7 @@ void master_end_if_empty(struct master *master);
 void signals_watch(struct master *master);
 void signals_forget(struct master *master);
 
-/* verbs.c: open the control socket, if there is to be one. */
+/* verbs.c: take requests, over the control socket if there is to be one. */
 enum status verbs_open(struct master *master, struct reason *why) MUST_CHECK;
 
 #endif

@@ -1,10 +1,12 @@
 #include "config.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/units.h"
 
+#include "settings/address.h"
 #include "settings/check.h"
 #include "settings/check_framing.h"
 #include "settings/outline.h"
@@ -156,6 +158,51 @@ static enum status check_cpus(struct checker *checker)
 	return STATUS_OK;
 }
 
+#define HOST_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+static enum status check_metrics_hosts(struct checker *checker)
+{
+	const struct settings *settings = checker->settings;
+
+	for (size_t i = 0; i < settings->n_metrics_hosts; i++) {
+		const char *host = settings->metrics_hosts[i];
+		bool is_none = host[0] == '\0' && settings->n_metrics_hosts == 1;
+
+		if (!is_none && (host[0] == '\0' || host[strspn(host, HOST_BYTES)] != '\0'))
+			return REFUSE_KEY(checker, &checker->outline->sections[0],
+			    "metrics-hosts",
+			    "'%.60s' is refused; give names of this host, without a port",
+			    host);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_metrics(struct checker *checker)
+{
+	const struct outline_section *global = &checker->outline->sections[0];
+	const char *address = checker->settings->metrics_address;
+
+	if (check_metrics_hosts(checker) != STATUS_OK)
+		return STATUS_INVALID;
+	if (address[0] == '\0')
+		return STATUS_OK;
+#ifndef HAVE_HTTP
+	return REFUSE_KEY(checker, global, "metrics-address",
+	    "this runneld was built without HTTP: install libmicrohttpd-dev and build it "
+	    "anew (configure --with-http), or do not set it");
+#endif
+	for (size_t i = 0; i < checker->settings->n_listeners; i++) {
+		const struct listen_settings *other = &checker->settings->listeners[i];
+
+		if (!has_no_port(address) &&
+		    has_name(other->addresses, other->n_addresses, address))
+			return REFUSE_KEY(checker, global, "metrics-address",
+			    "'%s' is taken by listen '%s' in line %u", address, other->name,
+			    outline_key(listener_section(checker, other), "address")->line);
+	}
+	return STATUS_OK;
+}
+
 enum status settings_check(
     const struct outline *outline, const struct settings *settings, struct reason *why)
 {
@@ -178,7 +225,7 @@ enum status settings_check(
 		if (check_upstream(&checker, &settings->upstreams[i]) != STATUS_OK)
 			return STATUS_INVALID;
 	}
-	return STATUS_OK;
+	return check_metrics(&checker);
 }
 
 static bool is_used(const struct settings *settings, const char *module)
@@ -204,8 +251,34 @@ static bool is_beaten_late(const struct listen_settings *listener)
 	       listener->heartbeat_timeout_ms <= listener->heartbeat_interval_ms;
 }
 
+static bool is_loopback(const char *text)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+
+	if (address_parse(text, &address, &len) != STATUS_OK)
+		return false;
+	if (address.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(
+		    &((const struct sockaddr_in6 *)(const void *)&address)->sin6_addr);
+	return (ntohl(((const struct sockaddr_in *)(const void *)&address)->sin_addr.s_addr) >>
+		   24) == IN_LOOPBACKNET;
+}
+
+static void warn_of_metrics(const struct outline *outline, const struct settings *settings)
+{
+	const char *address = settings->metrics_address;
+
+	if (address[0] != '\0' && !is_loopback(address))
+		log_warn("%s:%u: metrics-address: whoever can reach %s can read it: nobody is "
+			 "asked for a password there",
+		    outline->path, outline_key(&outline->sections[0], "metrics-address")->line,
+		    address);
+}
+
 void settings_warn(const struct outline *outline, const struct settings *settings)
 {
+	warn_of_metrics(outline, settings);
 	for (size_t i = 0; i < settings->n_listeners; i++) {
 		const char *name = settings->listeners[i].name;
 

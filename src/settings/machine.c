@@ -1,9 +1,12 @@
 #include "config.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -121,6 +124,23 @@ static enum status check_core_dumps(const struct machine *machine)
 	    units_format_size((int64_t)core.rlim_max, most));
 }
 
+static enum status check_metrics_program(const struct machine *machine)
+{
+	const struct settings *settings = machine->settings;
+	struct stat file;
+
+	if (settings->metrics_address[0] == '\0')
+		return STATUS_OK;
+	if (stat(settings->metrics_program, &file) < 0 ||
+	    access(settings->metrics_program, X_OK) < 0)
+		return REFUSE(machine, "metrics-program", "%s: %s: runnel-http has to be there",
+		    settings->metrics_program, strerror(errno));
+	if (!S_ISREG(file.st_mode))
+		return REFUSE(
+		    machine, "metrics-program", "%s is no program", settings->metrics_program);
+	return STATUS_OK;
+}
+
 enum status machine_check(
     const struct outline *outline, const struct settings *settings, struct reason *why)
 {
@@ -131,7 +151,8 @@ enum status machine_check(
 	};
 
 	if (check_user(&machine) != STATUS_OK || check_group(&machine) != STATUS_OK ||
-	    check_cpus(&machine) != STATUS_OK || check_core_dumps(&machine) != STATUS_OK)
+	    check_cpus(&machine) != STATUS_OK || check_core_dumps(&machine) != STATUS_OK ||
+	    check_metrics_program(&machine) != STATUS_OK)
 		return STATUS_INVALID;
 	return STATUS_OK;
 }

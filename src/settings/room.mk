@@ -21,7 +21,8 @@ src_settings_libsettings_a_SOURCES = \
 	src/settings/scan.c src/settings/scan.h \
 	src/settings/settings.c src/settings/settings.h \
 	src/settings/value.c src/settings/value.h
-src_settings_libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_DIR='"$(modulesdir)"'
+src_settings_libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) -DMODULE_DIR='"$(modulesdir)"' \
+	-DHTTP_PROGRAM='"$(pkglibexecdir)/runnel-http"'
 src_settings_libsettings_a_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS)
 
 if HAVE_CHECK

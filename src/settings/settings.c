@@ -64,6 +64,9 @@ void settings_destroy(struct settings **settings)
 	free(gone->group);
 	free(gone->pid_file);
 	free(gone->control_socket);
+	free(gone->metrics_address);
+	list_free(gone->metrics_hosts, gone->n_metrics_hosts);
+	free(gone->metrics_program);
 	free(gone->control_group);
 	free(gone->module_dir);
 	free(gone->log);

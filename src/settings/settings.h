@@ -127,12 +127,16 @@ struct settings {
 	char **
 	    worker_cpus; /* sets (cpus.h) that workers take in turn, or only "auto" or "none" */
 	size_t n_worker_cpus;
-	char *user;           /* empty: whoever starts the daemon */
-	char *group;          /* empty: that of user */
-	uint64_t core_dumps;  /* bytes; 0: none */
-	char *pid_file;       /* NULL: none */
-	char *control_socket; /* NULL: none */
-	char *control_group;  /* empty: none */
+	char *user;            /* empty: whoever starts the daemon */
+	char *group;           /* empty: that of user */
+	uint64_t core_dumps;   /* bytes; 0: none */
+	char *pid_file;        /* NULL: none */
+	char *control_socket;  /* NULL: none */
+	char *control_group;   /* empty: none */
+	char *metrics_address; /* empty: none */
+	char **metrics_hosts;  /* names, or only an empty one */
+	size_t n_metrics_hosts;
+	char *metrics_program;
 	char *module_dir;
 	char *log;
 	enum log_level log_level;

@@ -90,7 +90,7 @@ static enum status address_copy(const char *text, char **copy)
 
 enum status value_parse_text(const struct value_rule *rule, const char *text, char **copy)
 {
-	if (rule->type == VALUE_ADDRESS)
+	if (rule->type == VALUE_ADDRESS && word_find(rule->words, text) < 0)
 		return address_copy(text, copy);
 	if (rule->type == VALUE_NAME && !value_is_name(text))
 		return STATUS_INVALID;
@@ -181,6 +181,10 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 		break;
 	case VALUE_ADDRESS:
 		append(buf, "\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535");
+		if (rule->words != NULL) {
+			append(buf, ", or ");
+			append_words(buf, rule->words);
+		}
 		break;
 	case VALUE_CPUS:
 		append(buf, "CPUs such as 3, 0-3 or \"0,2-3\", ");

@@ -39,7 +39,7 @@ struct value_rule {
 
 	/*
 	 * Ends with NULL. A choice: all there are. A number: one word that stands for
-	 * 0. A path or a set of CPUs: words that may stand for one. A name: names to tell of.
+	 * 0. A path, an address or a set of CPUs: words that may stand for one. A name: names to tell of.
 	 */
 	const char *const *words;
 };

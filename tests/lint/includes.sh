@@ -4,7 +4,7 @@
 #     main > master > worker > module > conn > route > io > wire, settings, work, call > base
 #
 # modules/ see api/ only, like anybody's; bench/ sees base/ and wire/,
-# ctl/ sees base/, settings/ and call/. A .c file begins with
+# ctl/ sees base/, settings/ and call/, http/ sees base/ and call/. A .c file begins with
 # config.h, a header never has it, an include spells the room, no header only gathers other
 # headers, and each header compiles alone, twice.
 #
@@ -24,8 +24,9 @@ BEGIN {
     for (i = 1; i < n; i += 2)
         rank[list[i]] = list[i + 1]
     sees["bench base"] = sees["bench wire"] = 1
+    sees["http base"] = sees["http call"] = 1
     sees["ctl base"] = sees["ctl settings"] = sees["ctl call"] = 1
-    rooms["bench"] = rooms["ctl"] = rooms["modules"] = rooms["api"] = 1
+    rooms["bench"] = rooms["ctl"] = rooms["http"] = rooms["modules"] = rooms["api"] = 1
     for (room in rank)
         rooms[room] = 1
 }

@@ -10,8 +10,9 @@
 
 #include "settings/options.h"
 
-/* The texts show where modules go when configure is told nothing else. */
+/* The texts show where things go when configure is told nothing else. */
 #define SHOWN_MODULE_DIR "/usr/local/lib/runnel/modules"
+#define SHOWN_HTTP_PROGRAM "/usr/local/libexec/runnel/runnel-http"
 
 static const char *standard_of(const struct option *option)
 {
@@ -19,6 +20,8 @@ static const char *standard_of(const struct option *option)
 		return "none";
 	if (strcmp(option->standard, MODULE_DIR) == 0)
 		return SHOWN_MODULE_DIR;
+	if (strcmp(option->standard, HTTP_PROGRAM) == 0)
+		return SHOWN_HTTP_PROGRAM;
 	return option->standard[0] == '\0' ? "\"\"" : option->standard;
 }
 

@@ -35,6 +35,10 @@ SYSTEM_TESTS = \
 	tests/system/g_examples \
 	tests/system/g_faults
 
+if HAVE_HTTP
+SYSTEM_TESTS += tests/system/c_http tests/system/c_http_helper
+endif
+
 SYSTEM_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
 	-DBUILD_DIR='"$(abs_top_builddir)"' \
 	-DOUR_MODULES='"$(abs_top_builddir)/src/modules/.libs"' \
@@ -54,6 +58,7 @@ tests_system_libsystem_a_SOURCES = \
 	tests/system/client.c tests/system/client.h \
 	tests/system/ctl.c tests/system/ctl.h \
 	tests/system/daemon.c tests/system/daemon.h \
+	tests/system/http.c tests/system/http.h \
 	tests/system/probe.c tests/system/probe.h \
 	tests/system/process.c tests/system/process.h \
 	tests/system/relay.c tests/system/relay.h \
@@ -99,6 +104,14 @@ tests_system_c_log_LDADD = $(SYSTEM_LDADD)
 tests_system_c_privileges_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_privileges_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_c_privileges_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_http_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_http_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_http_LDADD = $(SYSTEM_LDADD)
+
+tests_system_c_http_helper_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_c_http_helper_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_c_http_helper_LDADD = $(SYSTEM_LDADD)
 
 tests_system_c_conns_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_c_conns_CFLAGS = $(SYSTEM_CFLAGS)

@@ -295,6 +295,17 @@ static const struct bad bad_together[] = {
 	{ C10K, "t.conf: no listen section; add one, see runnel.conf(5)" },
 	{ C10K MAIN "worker-cpu-affinity = { 0, auto }",
 	    "t.conf:3: worker-cpu-affinity: 'auto' stands alone or not at all" },
+	{ C10K MAIN "metrics-hosts = \"a:80\"",
+	    "t.conf:3: metrics-hosts: 'a:80' is refused; give names of this host, without a "
+	    "port" },
+#ifdef HAVE_HTTP
+	{ C10K MAIN "metrics-address = 127.0.0.1:1",
+	    "t.conf:3: metrics-address: '127.0.0.1:1' is taken by listen 'main' in line 2" },
+#else
+	{ C10K MAIN "metrics-address = 127.0.0.1:2",
+	    "t.conf:3: metrics-address: this runneld was built without HTTP: install "
+	    "libmicrohttpd-dev and build it anew (configure --with-http), or do not set it" },
+#endif
 	{ MAIN, "t.conf:1: listen 'main': modules: there is no section for 'c10k'; add: "
 		"module c10k { }" },
 	{ C10K "listen a { address = 127.0.0.1:1\nmodules = { c10k, c10k } }",
