@@ -43,6 +43,9 @@ enum status health_judge(const json_t *status, struct reason *why)
 
 	if (strcmp(state, "starting") == 0)
 		return reason_set(why, "not ready: starting");
+	/* After an upgrade another master serves at this address, which is asked from now on. */
+	if (strcmp(state, "leaving") == 0)
+		return STATUS_OK;
 	if (strcmp(state, "serving") != 0)
 		return reason_set(why, "shutting down: %s", state);
 	return judge_workers(json_object_get(status, "workers"), why);

@@ -1,8 +1,8 @@
 /*
  * runnel-http: serves what a runneld has to say over HTTP. Only a master starts it, with two
  * sockets: one that listens, and one to ask the master (runneld(8)). It ends when the master
- * closes that, and not by signals, which a terminal or a service manager sends to all processes
- * of the daemon: it is there until the daemon has drained.
+ * says so by the end of a pipe, or is gone, and not by signals, which a terminal or a service
+ * manager sends to all processes of the daemon: it is there until the daemon has drained.
  */
 #include "config.h"
 
@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	const struct server_config config = {
 		.listener = HTTP_FD_LISTENER,
 		.master = HTTP_FD_MASTER,
+		.life = HTTP_FD_LIFE,
 		.hosts = (const char *const *)argv + 1,
 		.n_hosts = argc > 0 ? (size_t)argc - 1 : 0,
 	};

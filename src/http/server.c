@@ -34,8 +34,9 @@
 #define OTHER_DESCRIPTORS 32u
 #define CONNECTION_BYTES ((size_t)16 * 1024)
 
-/* For the requests that are being answered when the master is gone. */
+/* From when it is to end: for requests that have come, or are on their way. */
 #define END_MS 1000
+#define END_TICK_MS 10
 
 enum route { ROUTE_METRICS, ROUTE_STATUS, ROUTE_HEALTH, ROUTE_FILE, ROUTE_NONE };
 #define N_ANSWERS ROUTE_FILE
@@ -64,6 +65,7 @@ struct server {
 	struct reply refusals[N_REFUSALS];
 	struct reply *files; /* one for each of embedded_files */
 	size_t n_requests;
+	bool is_orphan;  /* the master is gone */
 	uint64_t end_ms; /* it ends then, at the latest; 0: it serves */
 };
 
@@ -142,9 +144,9 @@ static enum MHD_Result answer(struct server *server, struct request *request)
 {
 	enum inquiry inquiry = answers[request->route].inquiry;
 
-	if (server->end_ms == 0 && inquiry_is_fresh(server->inquiries, inquiry))
+	if (!server->is_orphan && inquiry_is_fresh(server->inquiries, inquiry))
 		return reply_send(&server->replies[request->route], request->connection);
-	if (server->end_ms != 0 || !inquiry_ask(server->inquiries, inquiry))
+	if (server->is_orphan || !inquiry_ask(server->inquiries, inquiry))
 		return reply_send(&server->no_answer[inquiry], request->connection);
 	suspend(server, request, inquiry);
 	return MHD_YES;
@@ -264,7 +266,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
 
 	(void)code;
 	if (info->socket_context != NULL)
-		visitor_renew(&server->visitors, info->socket_context);
+		visitor_renew(info->socket_context);
 	if (request == NULL)
 		return;
 	list_remove(&request->link);
@@ -368,37 +370,61 @@ static int timeout_of(const struct server *server)
 
 	if (MHD_get_timeout(server->daemon, &asked_ms) == MHD_YES)
 		timeout_ms = shorter(timeout_ms, asked_ms < END_MS ? (int)asked_ms : END_MS);
-	return shorter(
-	    timeout_ms, server->end_ms != 0 ? 10 : inquiries_timeout_ms(server->inquiries));
+	if (server->end_ms != 0)
+		timeout_ms = shorter(timeout_ms, END_TICK_MS);
+	if (server->is_orphan)
+		return timeout_ms;
+	return shorter(timeout_ms, inquiries_timeout_ms(server->inquiries));
 }
 
-/* The master is gone: take no more connections, and answer those that ask already. */
-static void end(struct server *server)
+/* Take no more connections, and answer those that are there. */
+static void begin_end(struct server *server)
 {
-	int listener = MHD_quiesce_daemon(server->daemon);
+	int listener;
 
+	if (server->end_ms != 0)
+		return;
 	server->end_ms = clock_ms() + END_MS;
+	listener = MHD_quiesce_daemon(server->daemon);
 	if (listener >= 0)
 		close(listener);
+}
+
+/* The master is gone. */
+static void be_orphan(struct server *server)
+{
+	server->is_orphan = true;
 	for (enum inquiry kind = 0; kind < INQUIRY_N; kind++)
 		on_answer(kind, NULL, "shutting down", server);
+	begin_end(server);
+}
+
+static bool is_over(const struct server *server)
+{
+	if (server->end_ms == 0)
+		return false;
+	return (server->n_requests == 0 && server->visitors.n_new == 0) ||
+	       clock_ms() >= server->end_ms;
 }
 
 bool server_turn(struct server *server)
 {
 	struct pollfd fds[] = {
-		{ .fd = server->end_ms == 0 ? server->config.master : -1, .events = POLLIN },
+		{ .fd = server->is_orphan ? -1 : server->config.master, .events = POLLIN },
+		{ .fd = server->end_ms != 0 ? -1 : server->config.life, .events = POLLIN },
 		{ .fd = server->epoll, .events = POLLIN },
 	};
 
-	poll(fds, 2, timeout_of(server));
+	poll(fds, 3, timeout_of(server));
 	if (fds[0].revents != 0 && !inquiries_read(server->inquiries))
-		end(server);
-	if (server->end_ms == 0)
+		be_orphan(server);
+	if (fds[1].revents != 0)
+		begin_end(server);
+	if (!server->is_orphan)
 		inquiries_tick(server->inquiries);
 	visitors_tick(&server->visitors);
 	MHD_run(server->daemon);
-	return server->end_ms == 0 || (server->n_requests > 0 && clock_ms() < server->end_ms);
+	return !is_over(server);
 }
 
 void server_destroy(struct server **serverp)

@@ -15,6 +15,7 @@ struct server;
 struct server_config {
 	int listener;             /* a socket that listens; the server's from now on */
 	int master;               /* a socket to the master, see inquiry.h; borrowed */
+	int life;                 /* a pipe, whose end is that of the server; borrowed */
 	const char *const *hosts; /* names that requests may use; borrowed */
 	size_t n_hosts;
 };
@@ -23,7 +24,10 @@ struct server_config {
 enum status server_new(
     const struct server_config *config, struct server **server, struct reason *why) MUST_CHECK;
 
-/* Wait for something to happen, and act. False: it is over, see server_end(). */
+/*
+ * Wait for something to happen, and act. False: it is over, and those who had asked have their
+ * replies.
+ */
 bool server_turn(struct server *server);
 
 void server_destroy(struct server **server);

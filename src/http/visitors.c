@@ -10,6 +10,7 @@
 void visitors_init(struct visitors *visitors)
 {
 	list_init(&visitors->list);
+	visitors->n_new = 0;
 }
 
 struct visitor *visitor_new(struct visitors *visitors, int fd)
@@ -18,26 +19,37 @@ struct visitor *visitor_new(struct visitors *visitors, int fd)
 
 	if (visitor == NULL)
 		return NULL;
+	visitor->visitors = visitors;
 	visitor->fd = fd;
+	visitor->is_new = true;
+	visitors->n_new++;
 	visitor->since_ms = clock_ms();
 	list_append(&visitors->list, &visitor->link);
 	return visitor;
 }
 
-void visitor_renew(struct visitors *visitors, struct visitor *visitor)
+static void grow_old(struct visitor *visitor)
 {
+	visitor->visitors->n_new -= visitor->is_new;
+	visitor->is_new = false;
+}
+
+void visitor_renew(struct visitor *visitor)
+{
+	grow_old(visitor);
 	/* One that is over stays so. */
 	if (!list_is_linked(&visitor->link))
 		return;
 	visitor->since_ms = clock_ms();
 	list_remove(&visitor->link);
-	list_append(&visitors->list, &visitor->link);
+	list_append(&visitor->visitors->list, &visitor->link);
 }
 
 void visitor_destroy(struct visitor **visitor)
 {
 	if (*visitor == NULL)
 		return;
+	grow_old(*visitor);
 	list_remove(&(*visitor)->link);
 	free(*visitor);
 	*visitor = NULL;

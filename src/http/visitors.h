@@ -6,21 +6,28 @@
 #ifndef RUNNEL_HTTP_VISITORS_H
 #define RUNNEL_HTTP_VISITORS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/list.h"
 
 #define VISITOR_LIMIT_MS 10000
 
+struct visitors;
+
 struct visitor {
 	struct link link;
+	struct visitors *visitors;
 	int fd; /* borrowed */
 	uint64_t since_ms;
+	bool is_new; /* no request of it is done */
 };
 
 /* The head of a list, in the order of their time. */
 struct visitors {
 	struct link list;
+	size_t n_new;
 };
 
 void visitors_init(struct visitors *visitors);
@@ -29,7 +36,7 @@ void visitors_init(struct visitors *visitors);
 struct visitor *visitor_new(struct visitors *visitors, int fd);
 
 /* A request of it is done: its time begins anew. */
-void visitor_renew(struct visitors *visitors, struct visitor *visitor);
+void visitor_renew(struct visitor *visitor);
 
 void visitor_destroy(struct visitor **visitor);
 

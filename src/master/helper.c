@@ -36,6 +36,7 @@ struct helper {
 	void (*on_end)(void *arg);
 	void *arg;
 	pid_t pid;
+	int life;                        /* closed, it tells the process to end; -1: it is */
 	struct control_session *session; /* NULL: it is over */
 	ev_io voice;                     /* its standard error */
 	ev_child child;
@@ -45,7 +46,7 @@ struct helper {
 
 /* What the child gets; the other ends are the master's. */
 struct ends {
-	int listener, master, voice;
+	int life, listener, master, voice;
 };
 
 static bool place(int from, int to)
@@ -56,12 +57,13 @@ static bool place(int from, int to)
 /* Each is moved out of the way of the others first. */
 static bool place_all(const struct ends *ends)
 {
+	int life = fcntl(ends->life, F_DUPFD_CLOEXEC, SPARE_FD);
 	int listener = fcntl(ends->listener, F_DUPFD_CLOEXEC, SPARE_FD);
 	int master = fcntl(ends->master, F_DUPFD_CLOEXEC, SPARE_FD);
 	int voice = fcntl(ends->voice, F_DUPFD_CLOEXEC, SPARE_FD);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (!place(null, STDIN_FILENO) || !place(null, STDOUT_FILENO) ||
+	if (!place(life, HTTP_FD_LIFE) || !place(null, STDOUT_FILENO) ||
 	    !place(voice, STDERR_FILENO) || !place(listener, HTTP_FD_LISTENER) ||
 	    !place(master, HTTP_FD_MASTER))
 		return false;
@@ -124,6 +126,13 @@ static void on_voice(struct ev_loop *loop, ev_io *io, int revents)
 	}
 }
 
+static void close_life(struct helper *helper)
+{
+	if (helper->life >= 0)
+		close(helper->life);
+	helper->life = -1;
+}
+
 static void stop_watching(struct helper *helper)
 {
 	ev_io_stop(helper->loop, &helper->voice);
@@ -136,6 +145,7 @@ static void helper_destroy(struct helper *helper)
 	list_remove(&helper->link);
 	stop_watching(helper);
 	close(helper->voice.fd);
+	close_life(helper);
 	if (helper->session != NULL)
 		control_dismiss(helper->session);
 	free(helper);
@@ -198,50 +208,76 @@ static void watch(struct helper *helper, int voice)
 	ev_timer_init(&helper->limit, on_limit, END_S, 0.);
 }
 
-/* The pid of the new process; -1 with errno. */
-static pid_t spawn(const struct helper_config *config, int master_end, int voice_end)
+/* Our ends of what the process gets, beside those that it has: [0] is read, [1] written. */
+struct pipes {
+	int pair[2], voice[2], life[2];
+};
+
+static void close_both(int ends[2])
 {
-	const struct ends ends = { config->listener, master_end, voice_end };
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] >= 0)
+			close(ends[i]);
+	}
+}
+
+static void close_pipes(struct pipes *pipes)
+{
+	int saved_errno = errno;
+
+	close_both(pipes->pair);
+	close_both(pipes->voice);
+	close_both(pipes->life);
+	errno = saved_errno;
+}
+
+/* False with errno. */
+static bool open_pipes(struct pipes *pipes)
+{
+	const int flags = O_CLOEXEC | O_NONBLOCK;
+
+	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pipes->pair) ==
+		0 &&
+	    pipe2(pipes->voice, flags) == 0 && pipe2(pipes->life, flags) == 0)
+		return true;
+	close_pipes(pipes);
+	return false;
+}
+
+/* The pid of the new process; -1 with errno. Its ends are closed here. */
+static pid_t spawn(const struct helper_config *config, struct pipes *pipes)
+{
+	const struct ends ends = {
+		.life = pipes->life[0],
+		.listener = config->listener,
+		.master = pipes->pair[1],
+		.voice = pipes->voice[1],
+	};
 	pid_t master = getpid(), pid = fork_quietly();
 
 	if (pid == 0)
 		become_helper(config, &ends, master);
+	if (pid < 0) {
+		close_pipes(pipes);
+		return -1;
+	}
+	close(ends.life);
+	close(ends.master);
+	close(ends.voice);
 	return pid;
-}
-
-/* Pair and pipe: the child's ends are the second ones. False with errno. */
-static bool open_ends(int pair[2], int voice[2])
-{
-	int saved_errno;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-		return false;
-	if (pipe2(voice, O_CLOEXEC | O_NONBLOCK) == 0)
-		return true;
-	saved_errno = errno;
-	close(pair[0]);
-	close(pair[1]);
-	errno = saved_errno;
-	return false;
 }
 
 struct helper *helper_start(const struct helper_config *config)
 {
-	int pair[2], voice[2] = { -1, -1 };
+	struct pipes pipes;
 	struct helper *helper;
-	pid_t pid;
+	pid_t pid = -1;
 
-	if (!open_ends(pair, voice)) {
-		log_error("http: cannot start: %s", strerror(errno));
-		return NULL;
-	}
-	pid = spawn(config, pair[1], voice[1]);
-	close(pair[1]);
-	close(voice[1]);
+	if (open_pipes(&pipes))
+		pid = spawn(config, &pipes);
 	if (pid < 0) {
-		log_error("http: cannot start: fork: %s", strerror(errno));
-		close(pair[0]);
-		close(voice[0]);
+		log_error("http: cannot start: %s", strerror(errno));
 		return NULL;
 	}
 	helper = must_alloc(1, sizeof(*helper));
@@ -250,10 +286,11 @@ struct helper *helper_start(const struct helper_config *config)
 	helper->on_end = config->on_end;
 	helper->arg = config->arg;
 	helper->pid = pid;
-	watch(helper, voice[0]);
+	helper->life = pipes.life[1];
+	watch(helper, pipes.voice[0]);
 	log_info("http: started, pid %d", (int)pid);
 	helper->session =
-	    control_admit(config->control, pair[0], SILENCE_S, on_silence, helper);
+	    control_admit(config->control, pipes.pair[0], SILENCE_S, on_silence, helper);
 	/* It hears that the pair is closed, and ends. */
 	if (helper->session == NULL)
 		log_error("http: no memory for its requests");
@@ -263,14 +300,12 @@ struct helper *helper_start(const struct helper_config *config)
 void helper_end(struct helper *helper, struct link *endings)
 {
 	helper->on_end = NULL;
-	if (helper->session != NULL)
-		control_dismiss(helper->session);
-	helper->session = NULL;
+	close_life(helper);
 	list_append(endings, &helper->link);
 	ev_timer_start(helper->loop, &helper->limit);
 }
 
-/* Without the loop, which runs no more. */
+/* Without the loop, which runs no more, and answers no more requests. */
 static void await(struct helper *helper)
 {
 	const struct timespec tick = { .tv_nsec = 2 * 1000 * 1000 };
@@ -279,6 +314,9 @@ static void await(struct helper *helper)
 	int status;
 	pid_t pid;
 
+	if (helper->session != NULL)
+		control_dismiss(helper->session);
+	helper->session = NULL;
 	while ((pid = waitpid(helper->pid, &status, WNOHANG)) == 0) {
 		if (!is_killed && clock_ms() >= end_ms) {
 			kill(helper->pid, SIGKILL);
@@ -308,6 +346,7 @@ void helper_forget(struct helper *helper)
 {
 	stop_watching(helper);
 	close(helper->voice.fd);
+	close_life(helper);
 }
 
 void helpers_forget(struct link *endings)

@@ -33,12 +33,12 @@ struct helper_config {
 struct helper *helper_start(const struct helper_config *config) MUST_CHECK;
 
 /*
- * Let it end: it takes no more connections, and has a moment for its last replies. It is on the
- * list, and takes itself off when it is gone.
+ * Let it end: it takes no more connections, and has a moment for its last replies, for which it
+ * may still ask. It is on the list, and takes itself off when it is gone.
  */
 void helper_end(struct helper *helper, struct link *endings);
 
-/* Wait until those of a list have ended; who takes too long is killed. */
+/* Wait until those of a list have ended, and answer none of them; who takes too long is killed. */
 void helpers_await(struct link *endings);
 
 /* In a child process: stop its watchers, close its pipe. */

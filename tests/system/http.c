@@ -51,6 +51,15 @@ unsigned http_n_started(struct daemon *daemon)
 	return daemon_n_logged(daemon, "http: started, pid ");
 }
 
+void http_stop(struct daemon **daemon)
+{
+	daemon_end(*daemon);
+	ck_assert_msg(!daemon_has_logged(*daemon, " says: ") &&
+			  !daemon_has_logged(*daemon, " exited with status "),
+	    "there is a bug:\n%.2000s", daemon_read(*daemon, (*daemon)->log));
+	daemon_destroy(daemon);
+}
+
 void http_read(int fd, struct http_reply *reply)
 {
 	size_t len = 0, size = 65536;

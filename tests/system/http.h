@@ -29,6 +29,9 @@ struct daemon *http_daemon(unsigned n_workers, const char *options, ...)
 uint16_t http_port(struct daemon *daemon);
 pid_t http_pid(struct daemon *daemon);
 
+/* daemon_stop(), which also fails when such a process has complained. */
+void http_stop(struct daemon **daemon);
+
 /* How many processes were started for it. */
 unsigned http_n_started(struct daemon *daemon);
 

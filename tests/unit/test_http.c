@@ -67,7 +67,7 @@ static const struct {
 	{ "{'state':'serving','workers':[]}", "not ready: no worker is ready" },
 	{ "{'state':'starting','workers':[]}", "not ready: starting" },
 	{ "{'state':'stopping','workers':[]}", "shutting down: stopping" },
-	{ "{'state':'leaving','workers':[]}", "shutting down: leaving" },
+	{ "{'state':'leaving','workers':[]}", NULL },
 };
 
 START_TEST(health_is_judged)
