@@ -262,6 +262,81 @@ START_TEST(unknown_verb_and_key_are_refused_by_name)
 }
 END_TEST
 
+/* --- a client that did not come over the socket --- */
+
+static unsigned int n_ended;
+
+static void count_end(void *arg)
+{
+	ck_assert_ptr_eq(arg, folder);
+	n_ended++;
+}
+
+static struct control_session *admit(double idle_s, int *fd)
+{
+	struct control_session *session;
+	int pair[2];
+
+	n_ended = 0;
+	ck_assert_int_eq(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	session = control_admit(control, pair[0], idle_s, count_end, folder);
+	ck_assert_ptr_nonnull(session);
+	*fd = pair[1];
+	return session;
+}
+
+START_TEST(admitted_client_may_read)
+{
+	struct control_session *session;
+	int fd;
+
+	session = admit(60, &fd);
+	say(fd, "{\"verb\":\"now\"}\n");
+	ck_assert_str_eq(hear(fd), "{\"ok\":true,\"said\":\"now\"}");
+	say(fd, "{\"verb\":\"later\"}\n");
+	expect_failure(fd, "permission denied");
+	control_dismiss(session);
+	expect_end(fd);
+	ck_assert_uint_eq(n_ended, 0);
+	ck_assert_ptr_null(kept);
+}
+END_TEST
+
+START_TEST(end_of_an_admitted_client_is_told)
+{
+	int fd;
+
+	admit(60, &fd);
+	close(fd);
+	TURN_UNTIL(n_ended == 1);
+	admit(0.05, &fd);
+	say(fd, "{\"verb\":\"now\"}\n");
+	ck_assert_str_eq(hear(fd), "{\"ok\":true,\"said\":\"now\"}");
+	TURN_UNTIL(n_ended == 1);
+	expect_end(fd);
+}
+END_TEST
+
+/* Nobody can connect to it then. */
+START_TEST(socket_may_be_left_out)
+{
+	struct control *other;
+	struct reason why;
+	int pair[2];
+
+	ck_assert_int_eq(open_at(NULL, false, &other, &why), STATUS_OK);
+	ck_assert_int_eq(control_reclaim(other, &why), STATUS_OK);
+	ck_assert_int_eq(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	ck_assert_ptr_nonnull(control_admit(other, pair[0], 60, NULL, NULL));
+	say(pair[1], "{\"verb\":\"now\"}\n");
+	ck_assert_str_eq(hear(pair[1]), "{\"ok\":true,\"said\":\"now\"}");
+	control_close(&other);
+	expect_end(pair[1]);
+}
+END_TEST
+
 START_TEST(help_lists_the_verbs)
 {
 	int fd = dial(path);
@@ -609,6 +684,9 @@ TCase *control_tests(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, admitted_client_may_read);
+	tcase_add_test(tcase, end_of_an_admitted_client_is_told);
+	tcase_add_test(tcase, socket_may_be_left_out);
 	tcase_add_test(tcase, each_line_gets_an_answer_in_its_turn);
 	tcase_add_test(tcase, unknown_verb_and_key_are_refused_by_name);
 	tcase_add_test(tcase, help_lists_the_verbs);
