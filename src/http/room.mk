@@ -1,5 +1,7 @@
 # A program that only the master starts: runneld itself does not need libmicrohttpd.
-http_files = src/http/page.html src/http/page.css src/http/page.js
+http_files = \
+	src/http/page.html src/http/page.css src/http/page.js \
+	src/http/chart.js src/http/elements.js src/http/figures.js src/http/sample.js
 EXTRA_DIST += $(http_files) src/http/embed.sh
 
 if HAVE_HTTP
