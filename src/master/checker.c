@@ -84,6 +84,8 @@ static enum status run_check(const char *path, struct check *check, struct reaso
 		status = modules_configure(check->modules, check->settings, why);
 	if (status == STATUS_OK)
 		status = listeners_new(check->settings, check->modules, &check->listeners, why);
+	if (status == STATUS_OK)
+		listeners_warn(check->listeners, check->modules);
 	if (status == STATUS_NOMEM)
 		status = reason_set(why, "out of memory");
 	return status;

@@ -56,6 +56,9 @@ static enum decode take(const struct module_framing *self, const uint8_t *in, si
 	if (found->used == 0 || found->used > in_len)
 		return blame(
 		    self, frame, "a frame of %zu bytes in %zu bytes", found->used, in_len);
+	if (found->id > self->framing.last_id)
+		return blame(self, frame, "an id of %" PRIu32 ", and its max_id is %" PRIu32,
+		    found->id, self->framing.last_id);
 	frame->size = found->used;
 	frame->payload = in;
 	if (found->len == 0)
@@ -119,9 +122,12 @@ static enum decode decode(const struct framing *framing, const uint8_t *in, size
 static size_t seal(const struct framing *framing, uint8_t *frame, uint32_t id, size_t len)
 {
 	const struct module_framing *self = (const struct module_framing *)framing;
-	size_t size = self->api.encode(frame, id, len, self->api.arg);
 	char rest[LOG_REST_SIZE];
+	size_t size;
 
+	if (id > framing->last_id)
+		return 0;
+	size = self->api.encode(frame, id, len, self->api.arg);
 	if (size <= len + framing_overhead(framing))
 		return size;
 	if (log_cap_allows(&self->faults->cap, clock_ms(), rest))
@@ -196,6 +202,7 @@ static struct module_framing *framing_new(
 		.max_payload = api->max_payload > 0 && api->max_payload < UINT32_MAX
 				   ? api->max_payload
 				   : UINT32_MAX,
+		.last_id = api->max_id > 0 ? api->max_id : UINT32_MAX,
 	};
 	snprintf(self->framing.terms, FRAMING_TERMS_SIZE, "of module %s", module->name);
 	return self;

@@ -5,6 +5,7 @@
 
 #include "base/panic.h"
 #include "module/listeners.h"
+#include "module/reach.h"
 
 static enum status add_route(struct listener *listener, const struct module *module,
     const struct rnl_route *route, struct reason *why)
@@ -125,7 +126,8 @@ static enum status listener_make(struct listener *listener,
 	if (status != STATUS_OK)
 		return status;
 	listener->reply_room = reply_room(listener);
-	return check_room(listener, why);
+	status = check_room(listener, why);
+	return status == STATUS_OK ? reach_check(listener, why) : status;
 }
 
 static enum status make_upstreams(struct listeners *listeners, const struct settings *settings,
@@ -173,6 +175,14 @@ enum status listeners_new(const struct settings *settings, const struct modules 
 		listeners_destroy(&listeners);
 	*result = listeners;
 	return status;
+}
+
+void listeners_warn(const struct listeners *listeners, const struct modules *modules)
+{
+	for (size_t i = 0; i < listeners->n; i++)
+		reach_warn(&listeners->list[i], modules);
+	for (size_t i = 0; i < listeners->n_upstreams; i++)
+		reach_warn(&listeners->upstreams[i], modules);
 }
 
 static void free_list(struct listener *list, size_t n)

@@ -24,11 +24,14 @@ struct listeners {
 
 /*
  * Modules must be configured; they and the settings are borrowed.
- * STATUS_INVALID: routes of two modules overlap, or there is no such framing; *why names the
- * section too.
+ * STATUS_INVALID: routes of two modules overlap, there is no such framing, or it cannot say
+ * heartbeats; *why names the section too.
  */
 enum status listeners_new(const struct settings *settings, const struct modules *modules,
     struct listeners **listeners, struct reason *why) MUST_CHECK;
+
+/* Of what is most likely a mistake; for whoever reads a file, as the operator is told once. */
+void listeners_warn(const struct listeners *listeners, const struct modules *modules);
 
 void listeners_destroy(struct listeners **listeners);
 

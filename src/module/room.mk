@@ -4,5 +4,6 @@ src_module_libmodule_a_SOURCES = \
 	src/module/host.c src/module/host.h \
 	src/module/listeners.c src/module/listeners.h \
 	src/module/modules.c src/module/modules.h \
+	src/module/reach.c src/module/reach.h \
 	src/module/work.c src/module/work.h
 src_module_libmodule_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)

@@ -186,16 +186,28 @@ static enum status load_nested(struct loader *loader, const struct outline_secti
 	return load_options(loader, section != NULL ? section : &absent, listener);
 }
 
+/* "path:line" of one of two keys, or of the section that has none of them. */
+static char *place_of(const struct loader *loader, const struct outline_section *section,
+    const char *name, const char *other)
+{
+	const struct outline_key *key = outline_key(section, name);
+
+	if (key == NULL)
+		key = outline_key(section, other);
+	return must_printf(
+	    "%s:%u", loader->outline->path, key != NULL ? key->line : section->line);
+}
+
 /* base: the struct of its kind, which begins with listener. */
 static enum status load_common(struct loader *loader, const struct outline_section *section,
     void *base, struct listen_settings *listener)
 {
-	const struct outline_key *framing = outline_key(section, "framing");
 	enum status status;
 
 	listener->name = must_strdup(section->name);
-	listener->framing_place = must_printf(
-	    "%s:%u", loader->outline->path, framing != NULL ? framing->line : section->line);
+	listener->framing_place = place_of(loader, section, "framing", "framing");
+	listener->heartbeat_place =
+	    place_of(loader, section, "heartbeat-id", "heartbeat-interval");
 	status = load_options(loader, section, base);
 	for (int kind = OPTION_FIRST_NESTED; kind < OPTION_N_SECTIONS && status == STATUS_OK;
 	     kind++)

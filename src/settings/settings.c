@@ -41,6 +41,7 @@ static void listener_free(struct listen_settings *listener)
 	list_free(listener->modules, listener->n_modules);
 	free(listener->framing);
 	free(listener->framing_place);
+	free(listener->heartbeat_place);
 	free(listener->name);
 }
 

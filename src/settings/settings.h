@@ -65,8 +65,9 @@ struct listen_settings {
 	size_t n_addresses;
 	char **modules; /* names of module sections; at least one */
 	size_t n_modules;
-	char *framing;       /* a name that may be a module's framing */
-	char *framing_place; /* "path:line" of that, for those who know the modules */
+	char *framing;         /* a name that may be a module's framing */
+	char *framing_place;   /* "path:line" of that, for those who know the modules */
+	char *heartbeat_place; /* of heartbeat-id, or of heartbeat-interval, likewise */
 	struct htlv_crc_settings
 	    htlv_crc; /* of the framing that is called so; likewise below */
 	struct length_field_settings length_field;

@@ -56,6 +56,12 @@ struct framing {
 
 	size_t head, tail;  /* bytes of a frame before and behind its payload, at most */
 	size_t max_payload; /* what a length on the wire can say */
+	size_t min_payload; /* a shorter one makes no frame */
+	/*
+	 * The ids that decode finds. Where they are more than one, seal can say no greater id; where
+	 * it is one, the id is not on the wire, and seal takes any.
+	 */
+	uint32_t first_id, last_id;
 
 	/*
 	 * The parameters, as a text: frames of one framing are those of another when their names

@@ -58,6 +58,7 @@ void htlv_crc_init(struct htlv_crc *htlv_crc, uint8_t head)
 			.head = HEADER_SIZE,
 			.tail = CRC_SIZE,
 			.max_payload = UINT8_MAX,
+			.last_id = UINT8_MAX,
 		},
 		.head = head,
 	};

@@ -105,6 +105,16 @@ static size_t longest(const struct length_field *field)
 	return greatest < UINT32_MAX ? (size_t)greatest : UINT32_MAX;
 }
 
+/* Every frame has its header, a part of which may belong to the payload. */
+static size_t shortest(const struct length_field *field)
+{
+	size_t size = field->least;
+
+	if (field->base > (int64_t)size)
+		size = (size_t)field->base;
+	return size - field->rules.strip;
+}
+
 static void write_terms(struct length_field *field)
 {
 	const struct length_field_rules *rules = &field->rules;
@@ -136,5 +146,9 @@ void length_field_init(struct length_field *field, const struct length_field_rul
 	if ((int64_t)field->least > field->base)
 		field->least_value = (uint64_t)((int64_t)field->least - field->base);
 	field->framing.max_payload = longest(field);
+	field->framing.min_payload = shortest(field);
+	field->framing.first_id = rules->id.size > 0 ? 0 : rules->fixed_id;
+	field->framing.last_id =
+	    rules->id.size > 0 ? (uint32_t)number_max(&rules->id) : rules->fixed_id;
 	write_terms(field);
 }

@@ -79,6 +79,8 @@ void line_init(struct line *line, uint32_t id, bool is_crlf)
 			.seal = seal,
 			.tail = is_crlf ? 2 : 1,
 			.max_payload = UINT32_MAX,
+			.first_id = id,
+			.last_id = id,
 		},
 		.id = id,
 		.is_crlf = is_crlf,

@@ -62,4 +62,5 @@ const struct framing framing_ltv = {
 	.seal = ltv_seal,
 	.head = HEADER_SIZE,
 	.max_payload = UINT32_MAX,
+	.last_id = UINT32_MAX,
 };

@@ -59,4 +59,5 @@ const struct framing framing_tlv = {
 	.seal = tlv_seal,
 	.head = HEADER_SIZE,
 	.max_payload = UINT32_MAX,
+	.last_id = UINT32_MAX,
 };

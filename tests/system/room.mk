@@ -4,6 +4,7 @@ SYSTEM_TESTS = \
 	tests/system/a_wire \
 	tests/system/b_conf \
 	tests/system/b_framings \
+	tests/system/b_reach \
 	tests/system/b_start \
 	tests/system/c_conns \
 	tests/system/c_control \
@@ -76,6 +77,10 @@ tests_system_b_conf_LDADD = $(SYSTEM_LDADD)
 tests_system_b_framings_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_b_framings_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_b_framings_LDADD = $(SYSTEM_LDADD)
+
+tests_system_b_reach_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_b_reach_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_b_reach_LDADD = $(SYSTEM_LDADD)
 
 tests_system_b_start_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_b_start_CFLAGS = $(SYSTEM_CFLAGS)

@@ -121,6 +121,7 @@ START_TEST(longest_payload_is_255_bytes)
 
 	memset(payload, 0x77, sizeof(payload));
 	ck_assert_uint_eq(htlv_crc.framing.max_payload, 255);
+	ck_assert_uint_eq(htlv_crc.framing.last_id, 255);
 	ck_assert_uint_eq(
 	    framing_encode(&htlv_crc.framing, out, 255, payload, 255), sizeof(out));
 	ck_assert_int_eq(decode(out, sizeof(out), 255, &frame), DECODE_FRAME);

@@ -306,6 +306,7 @@ START_TEST(payload_below_the_adjustment_cannot_be_sent)
 
 	make(&(struct length_field_rules){
 	    .length = { 0, 2, false }, .adjustment = 3, .strip = 2 });
+	ck_assert_uint_eq(field.framing.min_payload, 3);
 	ck_assert_uint_eq(framing_encode(&field.framing, out, 0, "ab", 2), 0);
 	ck_assert_uint_eq(framing_encode(&field.framing, out, 0, "abc", 3), 5);
 	ck_assert_mem_eq(out, "\0\0abc", 5);
@@ -331,6 +332,25 @@ START_TEST(longest_payload_is_what_the_field_can_say)
 	make(&(struct length_field_rules){
 	    .length = { 0, 1, false }, .adjustment = -300, .strip = 1 });
 	ck_assert_uint_eq(field.framing.max_payload, 0);
+}
+END_TEST
+
+START_TEST(ids_are_what_the_field_can_say)
+{
+	static const uint32_t greatest[] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
+	struct length_field_rules rules = {
+		.length = { 0, 2, false }, .strip = 2, .adjustment = 4, .fixed_id = 7
+	};
+
+	make(&rules);
+	ck_assert_uint_eq(field.framing.first_id, 7);
+	ck_assert_uint_eq(field.framing.last_id, 7);
+	for (uint32_t size = 1; size <= 4; size++) {
+		rules.id = (struct number_field){ 2, size, false };
+		make(&rules);
+		ck_assert_uint_eq(field.framing.first_id, 0);
+		ck_assert_uint_eq(field.framing.last_id, greatest[size]);
+	}
 }
 END_TEST
 
@@ -365,6 +385,7 @@ TCase *length_field_tests(void)
 	tcase_add_test(test, length_that_ends_within_the_header_is_bad);
 	tcase_add_test(test, payload_below_the_adjustment_cannot_be_sent);
 	tcase_add_test(test, longest_payload_is_what_the_field_can_say);
+	tcase_add_test(test, ids_are_what_the_field_can_say);
 	tcase_add_test(test, rules_without_a_frame_find_none);
 	return test;
 }

@@ -198,6 +198,7 @@ struct rnl_framing {
 	size_t head, tail;  /* what a frame may have beyond its payload, each at most 64 KiB */
 	size_t max_payload; /* a longer one is not given to encode; 0: any */
 	void *arg;          /* what both get */
+	uint32_t max_id;    /* a greater one is never found, nor given to encode; 0: any */
 };
 
 /* An option that may stand in the module's section of runnel.conf. */

@@ -251,7 +251,8 @@ static int configure(struct rnl_setup *setup)
 		.encode = encode_stx,
 		.head = HEAD,
 		.tail = TAIL,
-		.max_payload = 1 << 7 * MAX_GROUPS };
+		.max_payload = 1 << 7 * MAX_GROUPS,
+		.max_id = UINT8_MAX };
 	const struct rnl_route all = RNL_ON_RANGE(0, UINT32_MAX, serve);
 	char name[] = "liar";
 	const struct rnl_framing liar = {
