@@ -7,6 +7,8 @@
  *     3 HEARD  to all members: "name: text"
  *     4 NEWS   to all members: "name joins", "name leaves"
  *     5 WHO    from a member; the reply: the names, one a line
+ *
+ * runnelctl metrics tells how many members there are, and how much they say.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,9 @@ struct member {
 	size_t len;
 	char name[MAX_NAME];
 };
+
+static struct rnl_gauge *members;
+static struct rnl_counter *texts;
 
 static void pass_on(struct rnl_conn *conn, void *shared)
 {
@@ -66,6 +71,7 @@ static enum rnl_verdict on_join(struct rnl_conn *conn, const struct rnl_msg *msg
 	member->len = msg->len;
 	memcpy(member->name, msg->payload, msg->len);
 	rnl_set_data(conn, member);
+	rnl_gauge_add(members, 1);
 	tell_news(member, "joins");
 	return RNL_DONE;
 }
@@ -93,6 +99,7 @@ static enum rnl_verdict on_say(struct rnl_conn *conn, const struct rnl_msg *msg,
 	memcpy(text + member->len, ": ", 2);
 	memcpy(text + member->len + 2, msg->payload, msg->len);
 	tell_all(HEARD, text, member->len + 2 + msg->len);
+	rnl_counter_add(texts, 1);
 	return RNL_DONE;
 }
 
@@ -131,8 +138,18 @@ static void leave(struct rnl_conn *conn)
 	if (member == NULL)
 		return;
 	rnl_set_data(conn, NULL);
+	rnl_gauge_add(members, -1);
 	tell_news(member, "leaves");
 	free(member);
+}
+
+static int configure(struct rnl_setup *setup)
+{
+	if (rnl_add_gauge(setup, "members", "who has joined and not left", &members) !=
+		RNL_OK ||
+	    rnl_add_counter(setup, "texts_total", "texts that members said", &texts) != RNL_OK)
+		return rnl_refuse(setup, "no place for its metrics");
+	return 0;
 }
 
 static const struct rnl_route routes[] = {
@@ -143,4 +160,5 @@ static const struct rnl_route routes[] = {
 	RNL_ON(WHO, on_who),
 };
 
-RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 5, .close = leave);
+RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 5, .configure = configure,
+    .close = leave);

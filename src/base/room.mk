@@ -10,6 +10,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/log_line.c src/base/log_line.h \
 	src/base/log_sink.c src/base/log_sink.h \
 	src/base/memory.c src/base/memory.h \
+	src/base/metrics.c src/base/metrics.h \
 	src/base/panic.c src/base/panic.h \
 	src/base/parent.c src/base/parent.h \
 	src/base/siphash.c src/base/siphash.h \

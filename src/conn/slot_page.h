@@ -12,6 +12,7 @@
 
 #include "base/counters.h"
 #include "base/durations.h"
+#include "base/metrics.h"
 #include "base/panic.h"
 #include "settings/settings.h"
 
@@ -57,6 +58,7 @@ struct seat {
 	struct slowest slowest;
 	struct counters counters;
 	struct times times;
+	struct metric_cells metrics; /* of its modules */
 	/*
 	 * Connections that hold a descriptor, by listener, and all outgoing ones behind them.
 	 * Workers of the same generation read it: max-connections is one limit.
@@ -74,6 +76,7 @@ struct slot_page {
 	uint64_t n_crashes; /* processes that were killed or failed; the master's, likewise: */
 	struct counters past; /* of processes that are gone; the master's */
 	struct times past_times;
+	struct metric_cells past_metrics; /* of counters */
 	struct seat seats[SLOT_SEATS];
 };
 

@@ -18,6 +18,7 @@
 #include "master/checker.h"
 #include "master/privileges.h"
 #include "module/listeners.h"
+#include "module/metrics.h"
 #include "module/modules.h"
 #include "settings/settings.h"
 
@@ -130,6 +131,7 @@ static _Noreturn void answer(const char *path, pid_t parent, int fd)
 		if (settings_dump(check.settings, out) != STATUS_OK)
 			_exit(1);
 		print_routes(check.listeners, out);
+		module_metrics_write(out);
 	} else {
 		fprintf(out, "%c%s", ANSWER_BAD, why.text);
 	}

@@ -205,6 +205,7 @@ static _Noreturn void become_worker(
 		.conf_path = config->conf_path,
 		.conf_text = config->conf_text,
 		.pages = config->pages->list,
+		.directory = config->pages->directory,
 		.seat = process->seat,
 		.sockets = config->sockets,
 		.n_sockets = config->n_sockets,

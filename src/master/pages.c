@@ -13,17 +13,21 @@
 /* Before the pages: what another version could have laid out otherwise. */
 struct head {
 	char version[32];
-	uint64_t page_size, seat_size;
+	uint64_t page_size, seat_size, directory_size;
 	uint64_t n_counters, n_reasons;
 };
 
 #define HEAD_SIZE 4096
-#define TOTAL_SIZE (HEAD_SIZE + SETTINGS_MAX_WORKERS * sizeof(struct slot_page))
+/* Then the directory of metrics, up to where the pages begin. */
+#define DIRECTORY_SIZE (sizeof(struct metric_directory) / HEAD_SIZE + 1) * HEAD_SIZE
+#define PAGES_AT (HEAD_SIZE + DIRECTORY_SIZE)
+#define TOTAL_SIZE (PAGES_AT + SETTINGS_MAX_WORKERS * sizeof(struct slot_page))
 
 static const struct head our_head = {
 	.version = PACKAGE_VERSION,
 	.page_size = sizeof(struct slot_page),
 	.seat_size = sizeof(struct seat),
+	.directory_size = sizeof(struct metric_directory),
 	.n_counters = sizeof(struct counters) / sizeof(uint64_t),
 	.n_reasons = N_CLOSE_REASONS,
 };
@@ -34,14 +38,15 @@ static enum status map(struct pages *pages, int fd)
 
 	if (memory == MAP_FAILED)
 		return STATUS_ERRNO;
-	pages->list = (struct slot_page *)(memory + HEAD_SIZE);
+	pages->directory = (struct metric_directory *)(memory + HEAD_SIZE);
+	pages->list = (struct slot_page *)(memory + PAGES_AT);
 	pages->fd = fd;
 	return STATUS_OK;
 }
 
 static void *head_of(const struct pages *pages)
 {
-	return (char *)pages->list - HEAD_SIZE;
+	return (char *)pages->list - PAGES_AT;
 }
 
 enum status pages_open(struct pages *pages)
@@ -130,6 +135,8 @@ uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *s
 	seat->counters.closed[CLOSE_REASON_worker_died] += n_lost;
 	add_up(&pages->list[slot].past, &seat->counters);
 	merge_times(&pages->list[slot].past_times, &seat->times);
+	metric_cells_add(
+	    pages->directory, &pages->list[slot].past_metrics, &seat->metrics, false);
 	memset((char *)seat + sizeof(seat->generation), 0,
 	    sizeof(*seat) - sizeof(seat->generation));
 	__atomic_store_n(&seat->generation, 0, __ATOMIC_RELEASE);
@@ -178,6 +185,16 @@ void pages_sum_times(const struct pages *pages, unsigned int slot, struct times 
 	merge_times(sum, &page->past_times);
 	for (unsigned int i = 0; i < SLOT_SEATS; i++)
 		merge_times(sum, &page->seats[i].times);
+}
+
+void pages_sum_metrics(const struct pages *pages, unsigned int slot, struct metric_cells *sum)
+{
+	const struct slot_page *page = &pages->list[slot];
+
+	memset(sum, 0, sizeof(*sum));
+	metric_cells_add(pages->directory, sum, &page->past_metrics, false);
+	for (unsigned int i = 0; i < SLOT_SEATS; i++)
+		metric_cells_add(pages->directory, sum, &page->seats[i].metrics, true);
 }
 
 void pages_log(const struct pages *pages)

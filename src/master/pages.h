@@ -10,8 +10,9 @@
 #include "conn/slot_page.h"
 
 struct pages {
-	struct slot_page *list; /* SETTINGS_MAX_WORKERS of them */
-	int fd;                 /* of the memory; close-on-exec */
+	struct metric_directory *directory; /* of modules' metrics */
+	struct slot_page *list;             /* SETTINGS_MAX_WORKERS of them */
+	int fd;                             /* of the memory; close-on-exec */
 };
 
 /* STATUS_ERRNO. */
@@ -47,6 +48,9 @@ void pages_sum(const struct pages *pages, unsigned int slot, struct counters *su
 
 /* The same for how long messages took. */
 void pages_sum_times(const struct pages *pages, unsigned int slot, struct times *sum);
+
+/* Likewise what modules have counted, and the gauges of the processes that are there. */
+void pages_sum_metrics(const struct pages *pages, unsigned int slot, struct metric_cells *sum);
 
 /* A line in the log for each slot that was used. */
 void pages_log(const struct pages *pages);

@@ -22,6 +22,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/log_file.c src/master/log_file.h \
 	src/master/master.c src/master/master.h \
 	src/master/metrics.c src/master/metrics.h \
+	src/master/module_metrics.c src/master/module_metrics.h \
 	src/master/notify.c src/master/notify.h \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
@@ -53,6 +54,7 @@ tests_unit_test_master_SOURCES = \
 	tests/unit/test_master_control.c \
 	tests/unit/test_master_inheritance.c \
 	tests/unit/test_master_metrics.c \
+	tests/unit/test_master_module_metrics.c \
 	tests/unit/test_master_notify.c \
 	tests/unit/test_master_pages.c
 tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "master/metrics.h"
+#include "master/module_metrics.h"
 #include "master/resident.h"
 #include "master/scrape.h"
 
@@ -66,6 +67,7 @@ void scrape_print(time_t started_at, const struct succession *succession,
 	listeners = list_listeners(generation, pages, &metrics.n_listeners);
 	metrics.listeners = listeners;
 	metrics_print(&metrics, out);
+	module_metrics_print(pages, out);
 	free(listeners);
 	free(slots);
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "master/checker.h"
 #include "master/endings.h"
+#include "master/module_metrics.h"
 #include "master/succession.h"
 #include "worker/channel.h"
 
@@ -202,6 +203,8 @@ static void start_next(struct succession *succession, char *conf_text, unsigned 
 	status = generation_new(
 	    ++succession->last_number, config->conf_path, conf_text, n_workers, &next, &why);
 	succession->next = next;
+	if (status == STATUS_OK)
+		status = module_metrics_learn(config->pages, next->conf_text, &why);
 	if (status == STATUS_OK)
 		status = config->prepare(next, &why, config->arg);
 	if (status == STATUS_OK)

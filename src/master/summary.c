@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "master/control.h"
+#include "master/module_metrics.h"
 #include "master/resident.h"
 #include "master/summary.h"
 
@@ -70,8 +71,8 @@ static json_t *worker_of(const struct generation *generation, unsigned int slot)
 	return json_pack("{si ss si sI sI sI sb so so}", "slot", (int)slot, "state", view.state,
 	    "pid", (int)view.pid, "uptime_ms", (json_int_t)view.up_ms, "connections",
 	    (json_int_t)view.n_open, "memory_bytes", (json_int_t)resident_bytes(view.pid),
-	    "degraded", (int)view.is_broken, "leaving", leaving_of(&view),
-	    "slowest", slowest_of(&view));
+	    "degraded", (int)view.is_broken, "leaving", leaving_of(&view), "slowest",
+	    slowest_of(&view));
 }
 
 /* What a slot has counted, with all its processes so far. */
@@ -85,6 +86,7 @@ static void tell_counts(json_t *worker, const struct pages *pages, unsigned int 
 	json_object_set_new(worker, "counters", counters_of(&counters));
 	json_object_set_new(worker, "handler_time", durations_to_json(&times.handler));
 	json_object_set_new(worker, "reply_time", durations_to_json(&times.reply));
+	json_object_set_new(worker, "modules", module_metrics_to_json(pages, slot));
 }
 
 static json_t *workers_of(const struct generation *generation, const struct pages *pages)

@@ -156,17 +156,14 @@ static void tell_conf(struct control_request *request, void *arg)
 	    out, &text);
 }
 
-/* The comments of a normalised conf are the routes, see checker.c. */
+/* The comments of a normalised conf, "# ...", are the routes, see checker.c. */
 static void print_comments(const char *text, FILE *out)
 {
 	while (*text != '\0') {
 		int len = (int)strcspn(text, "\n");
 
-		if (text[0] == '#') {
-			int lead = len > 1 && text[1] == ' ' ? 2 : 1;
-
-			fprintf(out, "%.*s\n", len - lead, text + lead);
-		}
+		if (text[0] == '#' && (len == 1 || text[1] == ' '))
+			fprintf(out, "%.*s\n", len > 1 ? len - 2 : 0, text + (len > 1 ? 2 : 1));
 		text += len + (text[len] == '\n');
 	}
 }

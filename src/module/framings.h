@@ -25,7 +25,8 @@ union framing_room {
 };
 
 /*
- * The framing that the settings of a section of that kind, "listen" or "connect", name, made in *room where it has parameters. Modules
+ * The framing that the settings of a section of that kind, "listen" or "connect", name, made in
+ * *room where it has parameters. Modules
  * must be configured. STATUS_INVALID: there is none, or two; *why says so, with the place.
  */
 enum status framing_find(const char *kind, const struct listen_settings *settings,

@@ -19,6 +19,7 @@
 #include "conn/timers.h"
 #include "module/framings.h"
 #include "module/host.h"
+#include "module/metrics.h"
 #include "module/work.h"
 
 static struct {
@@ -314,6 +315,50 @@ static enum rnl_status host_add_framing(
 	return module_framing_add(setup->module, framing);
 }
 
+static enum rnl_status host_add_counter(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
+{
+	union metric_cell *cell;
+	enum rnl_status status;
+
+	ON_LOOP();
+	status = module_metric_add(setup->module, METRIC_COUNTER, name, help, &cell);
+	if (status == RNL_OK)
+		*counter = container_of(cell, struct rnl_counter, cell);
+	return status;
+}
+
+static enum rnl_status host_add_gauge(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_gauge **gauge)
+{
+	union metric_cell *cell;
+	enum rnl_status status;
+
+	ON_LOOP();
+	status = module_metric_add(setup->module, METRIC_GAUGE, name, help, &cell);
+	if (status == RNL_OK)
+		*gauge = container_of(cell, struct rnl_gauge, cell);
+	return status;
+}
+
+static void host_counter_add(struct rnl_counter *counter, uint64_t n)
+{
+	ON_LOOP();
+	counter_add(counter->cell.count, n);
+}
+
+static void host_gauge_set(struct rnl_gauge *gauge, double level)
+{
+	ON_LOOP();
+	__atomic_store(&gauge->cell.level, &level, __ATOMIC_RELAXED);
+}
+
+static void host_gauge_add(struct rnl_gauge *gauge, double by)
+{
+	ON_LOOP();
+	host_gauge_set(gauge, gauge->cell.level + by);
+}
+
 static int host_refuse(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
 static void host_log(struct rnl_self *self, enum rnl_level level, const char *fmt, va_list args)
     RNL_PRINTF(3, 0);
@@ -524,6 +569,11 @@ const struct rnl_host host_table = {
 	.upstream_find = host_upstream_find,
 	.upstream_get = host_upstream_get,
 	.upstream_next = host_upstream_next,
+	.add_counter = host_add_counter,
+	.add_gauge = host_add_gauge,
+	.add_to_counter = host_counter_add,
+	.set_gauge = host_gauge_set,
+	.add_to_gauge = host_gauge_add,
 	.refuse = host_refuse,
 	.malformed = host_malformed,
 	.log = host_log,

@@ -19,6 +19,7 @@
 #include "conn/conn.h"
 #include "module/host.h"
 #include "module/listeners.h"
+#include "module/metrics.h"
 #include "module/modules.h"
 #include "module/work.h"
 #include "settings/settings.h"
@@ -105,6 +106,7 @@ static void load(struct worker *worker)
 	struct reason why = { "" };
 	enum status status = STATUS_NOMEM;
 
+	module_metrics_attach(plan->directory, &plan->seat->metrics);
 	worker->modules = modules_new();
 	if (worker->modules != NULL)
 		status = settings_load(plan->conf_path, plan->conf_text, modules_find,

@@ -25,9 +25,10 @@ struct worker_socket {
 struct worker_plan {
 	pid_t master;
 	unsigned int slot, n_slots;
-	const char *conf_path;               /* what messages call the conf */
-	const char *conf_text;               /* normalised */
-	struct slot_page *pages;             /* of all slots */
+	const char *conf_path;   /* what messages call the conf */
+	const char *conf_text;   /* normalised */
+	struct slot_page *pages; /* of all slots */
+	const struct metric_directory *directory;
 	struct seat *seat;                   /* in the slot's page */
 	const struct worker_socket *sockets; /* of all slots */
 	size_t n_sockets;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "system/client.h"
+#include "system/ctl.h"
 #include "system/daemon.h"
 #include "system/process.h"
 #include "system/run.h"
@@ -43,7 +44,7 @@ static void build_examples(void)
 /* A daemon with the example's conf, whose address gets a free port. */
 static struct daemon *start_example(const char *name)
 {
-	char path[192], text[4096], conf[4200];
+	char path[192], text[4096], conf[4400];
 	struct daemon *daemon;
 	char *port;
 	FILE *file;
@@ -61,7 +62,8 @@ static struct daemon *start_example(const char *name)
 	port = strstr(text, ":8888\"");
 	ck_assert_ptr_nonnull(port);
 	daemon = daemon_new(1, "%s", "");
-	snprintf(conf, sizeof(conf), "log = \"%s\"\n%s%.*s:0%s", daemon->log,
+	snprintf(conf, sizeof(conf), "log = \"%s\"\ncontrol-socket = \"%s/sock\"\n%s%.*s:0%s",
+	    daemon->log, daemon->folder,
 	    strstr(text, "workers = ") != NULL ? "" : "workers = 1\n", (int)(port - text), text,
 	    port + strlen(":8888"));
 	daemon_set_conf(daemon, conf);
@@ -115,6 +117,11 @@ START_TEST(room_passes_on_what_is_said)
 	expect(bob, 3, "Ann: hello");
 	say(bob, 5, "");
 	expect(bob, 5, "Ann\nBob\n");
+	ctl_expect(daemon, "metrics", 0);
+	ctl_expect_said(
+	    daemon, "\nrunnel_module_room_members{worker=\"0\",module=\"room\"} 2\n");
+	ctl_expect_said(
+	    daemon, "\nrunnel_module_room_texts_total{worker=\"0\",module=\"room\"} 1\n");
 	/* Who has not joined hears nothing, and may say nothing. */
 	say(eve, 2, "hello");
 	client_expect_eof(eve);

@@ -25,6 +25,7 @@ SYSTEM_TESTS = \
 	tests/system/e_queue \
 	tests/system/f_calls \
 	tests/system/f_keep \
+	tests/system/f_metrics \
 	tests/system/f_module \
 	tests/system/f_relay \
 	tests/system/f_relay_faults \
@@ -169,6 +170,10 @@ tests_system_f_keep_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_keep_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_keep_LDADD = $(SYSTEM_LDADD)
 
+tests_system_f_metrics_CPPFLAGS = $(SYSTEM_CPPFLAGS)
+tests_system_f_metrics_CFLAGS = $(SYSTEM_CFLAGS)
+tests_system_f_metrics_LDADD = $(SYSTEM_LDADD)
+
 tests_system_f_module_CPPFLAGS = $(SYSTEM_CPPFLAGS)
 tests_system_f_module_CFLAGS = $(SYSTEM_CFLAGS)
 tests_system_f_module_LDADD = $(SYSTEM_LDADD)
@@ -219,6 +224,7 @@ check_LTLIBRARIES += \
 	tests/system/modules/keeper.la \
 	tests/system/modules/framer.la \
 	tests/system/modules/jobs.la \
+	tests/system/modules/meter.la \
 	tests/system/modules/newer_major.la \
 	tests/system/modules/newer_minor.la \
 	tests/system/modules/no_symbol.la \
@@ -241,6 +247,10 @@ tests_system_modules_jobs_la_SOURCES = \
 	tests/system/modules/jobs.c tests/system/modules/jobs.h
 tests_system_modules_jobs_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_jobs_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
+tests_system_modules_meter_la_SOURCES = \
+	tests/system/modules/meter.c tests/system/modules/meter.h
+tests_system_modules_meter_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
+tests_system_modules_meter_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_newer_major_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)
 tests_system_modules_newer_major_la_LDFLAGS = $(SYSTEM_MODULE_LDFLAGS)
 tests_system_modules_newer_minor_la_CPPFLAGS = $(SYSTEM_MODULE_CPPFLAGS)

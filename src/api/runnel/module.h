@@ -47,14 +47,16 @@ extern "C" {
 #define RNL_ABI_MAJOR 1
 #define RNL_ABI_MINOR 0
 
-struct ev_loop;    /* of <ev.h> */
-struct rnl_conn;   /* one connection; valid from its open hook to the end of its close hook */
-struct rnl_setup;  /* the making of a worker; valid during the configure hook */
-struct rnl_self;   /* the module as the host knows it */
-struct rnl_shared; /* a message for many connections of this worker */
-struct rnl_timer;  /* a timer that runs; see rnl_start_timer */
-struct iovec;      /* of <sys/uio.h> */
-struct rnl_host;   /* the host's functions */
+struct ev_loop;     /* of <ev.h> */
+struct rnl_conn;    /* one connection; valid from its open hook to the end of its close hook */
+struct rnl_setup;   /* the making of a worker; valid during the configure hook */
+struct rnl_self;    /* the module as the host knows it */
+struct rnl_shared;  /* a message for many connections of this worker */
+struct rnl_counter; /* a metric that only grows; see rnl_add_counter */
+struct rnl_gauge;   /* one that goes up and down */
+struct rnl_timer;   /* a timer that runs; see rnl_start_timer */
+struct iovec;       /* of <sys/uio.h> */
+struct rnl_host;    /* the host's functions */
 
 /* What comes back from a send and from other calls that can be refused. */
 enum rnl_status {
@@ -380,6 +382,13 @@ struct rnl_host {
 	int (*upstream_find)(struct rnl_setup *setup, const char *name, size_t *n_addresses);
 	struct rnl_conn *(*upstream_get)(int upstream, size_t i);
 	struct rnl_conn *(*upstream_next)(int upstream);
+	enum rnl_status (*add_counter)(struct rnl_setup *setup, const char *name,
+	    const char *help, struct rnl_counter **counter);
+	enum rnl_status (*add_gauge)(struct rnl_setup *setup, const char *name,
+	    const char *help, struct rnl_gauge **gauge);
+	void (*add_to_counter)(struct rnl_counter *counter, uint64_t n);
+	void (*set_gauge)(struct rnl_gauge *gauge, double level);
+	void (*add_to_gauge)(struct rnl_gauge *gauge, double by);
 	int (*refuse)(struct rnl_setup *setup, const char *fmt, va_list args) RNL_PRINTF(2, 0);
 	void (*malformed)(struct rnl_self *self, struct rnl_conn *conn,
 	    const struct rnl_msg *msg, const char *why);
@@ -769,6 +778,47 @@ static inline struct rnl_conn *rnl_upstream_get(int upstream, size_t i)
 static inline struct rnl_conn *rnl_upstream_next(int upstream)
 {
 	return rnl_link.host->upstream_next(upstream);
+}
+
+/*
+ * In configure: have a counter among the daemon's metrics, as runnel_module_MODULE_NAME for each
+ * worker; see METRICS in runnelctl(8). It starts at 0, only grows, and goes on when a worker is
+ * replaced, in a reload, and in an upgrade. name: lower case letters, digits and '_', at most
+ * 63, the last of them "_total". help: one line for people, at most 127 bytes. Both are copied.
+ * RNL_EINVAL: one of them is not so, or the name is taken; the host has logged which.
+ * RNL_EFULL: the modules of the conf have 64 metrics already.
+ */
+static inline enum rnl_status rnl_add_counter(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
+{
+	return rnl_link.host->add_counter(setup, name, help, counter);
+}
+
+/*
+ * The same for a level that goes up and down, whose name does not end in "_total". It is the
+ * worker's own, and ends with it: the next one begins at 0.
+ */
+static inline enum rnl_status rnl_add_gauge(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_gauge **gauge)
+{
+	return rnl_link.host->add_gauge(setup, name, help, gauge);
+}
+
+/* From configure on. It costs an add to memory of the worker's own. */
+static inline void rnl_counter_add(struct rnl_counter *counter, uint64_t n)
+{
+	rnl_link.host->add_to_counter(counter, n);
+}
+
+static inline void rnl_gauge_set(struct rnl_gauge *gauge, double level)
+{
+	rnl_link.host->set_gauge(gauge, level);
+}
+
+/* by may be negative. */
+static inline void rnl_gauge_add(struct rnl_gauge *gauge, double by)
+{
+	rnl_link.host->add_to_gauge(gauge, by);
 }
 
 /* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.
