@@ -451,7 +451,8 @@ static bool read_range(const char **at, struct rnl_route *route)
 
 static int add_routes(struct rnl_setup *setup)
 {
-	static const struct rnl_route replies = RNL_ON_RANGE(0, UINT32_MAX, take_reply);
+	/* Of all ids but that of heartbeats, where the upstream has them. */
+	static const struct rnl_route replies = RNL_ON_DEFAULT(take_reply);
 	const char *ids = rnl_option_string(setup, "ids"), *at = ids;
 	struct rnl_route route = { .handler = forward };
 

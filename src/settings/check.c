@@ -276,19 +276,25 @@ static void warn_of_metrics(const struct outline *outline, const struct settings
 		    address);
 }
 
+/* kind: of the section, listen or connect. */
+static void warn_of_heartbeats(const struct outline *outline, enum option_section kind,
+    const struct listen_settings *listener)
+{
+	if (is_beaten_late(listener))
+		log_warn("%s:%u: %s '%s': heartbeat-timeout is not longer than "
+			 "heartbeat-interval: a peer that answers heartbeats is closed "
+			 "before it can",
+		    outline->path, outline_section(outline, kind, listener->name)->line,
+		    option_section_name(kind), listener->name);
+}
+
 void settings_warn(const struct outline *outline, const struct settings *settings)
 {
 	warn_of_metrics(outline, settings);
-	for (size_t i = 0; i < settings->n_listeners; i++) {
-		const char *name = settings->listeners[i].name;
-
-		if (is_beaten_late(&settings->listeners[i]))
-			log_warn("%s:%u: listen '%s': heartbeat-timeout is not longer than "
-				 "heartbeat-interval: a peer that answers heartbeats is closed "
-				 "before it can",
-			    outline->path, outline_section(outline, OPTION_LISTEN, name)->line,
-			    name);
-	}
+	for (size_t i = 0; i < settings->n_listeners; i++)
+		warn_of_heartbeats(outline, OPTION_LISTEN, &settings->listeners[i]);
+	for (size_t i = 0; i < settings->n_upstreams; i++)
+		warn_of_heartbeats(outline, OPTION_CONNECT, &settings->upstreams[i].common);
 	for (size_t i = 0; i < settings->n_modules; i++) {
 		const char *name = settings->modules[i].name;
 

@@ -393,6 +393,73 @@ END_TEST
 
 /* --- options --- */
 
+/* They are no replies, which a relay by order would take them for. */
+START_TEST(heartbeats_go_to_backends_and_come_from_them)
+{
+	struct backend backend;
+	struct daemon *daemon;
+	struct message request;
+	char upstream[160];
+	int server, client;
+
+	backend_open(&backend);
+	snprintf(upstream, sizeof(upstream),
+	    "address = \"127.0.0.1:%u\" heartbeat-interval = 10ms heartbeat-timeout = 1m "
+	    "heartbeat-id = 77",
+	    backend.port);
+	daemon = relay_start("match = order", upstream, "");
+	server = backend_accept(&backend);
+	for (int i = 0; i < 3; i++) {
+		struct message beat = message_receive(server);
+
+		message_expect(&beat, 77, 0, "");
+		message_say(server, 77, "here");
+	}
+	client = relay_connect(daemon);
+	message_say(client, 5, "hello");
+	do
+		request = message_receive(server);
+	while (request.id == 77);
+	message_expect(&request, 5, 0, "hello");
+	message_say(server, 77, "here");
+	message_send(server, &request);
+	request = message_receive(client);
+	message_expect(&request, 5, 0, "hello");
+	close(client);
+	close(server);
+	backend_close(&backend);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "malformed", 0);
+	daemon_expect_counter(daemon, "unknown_ids", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+START_TEST(a_silent_backend_is_given_up)
+{
+	struct backend backend;
+	struct daemon *daemon;
+	char upstream[96];
+	int server;
+
+	backend_open(&backend);
+	snprintf(upstream, sizeof(upstream),
+	    "address = \"127.0.0.1:%u\" heartbeat-timeout = 50ms", backend.port);
+	daemon = relay_start("", upstream, "");
+	server = backend_accept(&backend);
+	client_expect_eof(server);
+	close(server);
+	WAIT_FOR(daemon_has_logged(daemon, "the connection ended: heartbeat-timeout"));
+	/* Another is made. */
+	server = backend_accept(&backend);
+	close(server);
+	backend_close(&backend);
+	daemon_end(daemon);
+	ck_assert_uint_ge(daemon_counter(daemon, "closed_heartbeat"), 1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 START_TEST(only_the_ids_of_the_conf_are_passed_on)
 {
 	struct backend backend;
@@ -518,6 +585,8 @@ int main(void)
 	tcase_add_test(replies, a_reply_on_another_connection_reaches_nobody);
 	tcase_add_loop_test(replies, a_reply_out_of_order_ends_the_connection, 0, 2);
 	tcase_add_test(replies, bytes_that_are_no_frame_end_the_connection);
+	tcase_add_test(options, heartbeats_go_to_backends_and_come_from_them);
+	tcase_add_test(options, a_silent_backend_is_given_up);
 	tcase_add_test(options, only_the_ids_of_the_conf_are_passed_on);
 	tcase_add_test(options, messages_without_replies_are_passed_on_and_forgotten);
 	tcase_add_test(options, the_example_is_good);

@@ -273,8 +273,6 @@ static const struct bad bad_upstreams[] = {
 	    IN_UPSTREAM "address: '127.0.0.1:0' has no port to connect to" },
 	{ UPSTREAM("address = { 127.0.0.1:1, 127.0.0.1:1 }"),
 	    IN_UPSTREAM "address: '127.0.0.1:1' stands there twice" },
-	{ UPSTREAM("heartbeat-id = 1"),
-	    IN_UPSTREAM "heartbeat-id: no such option here; it belongs in a listen section" },
 	{ UPSTREAM("max-connections = 1"), IN_UPSTREAM
 	    "max-connections: no such option here; it belongs in a listen section" },
 	{ UPSTREAM("max-message = 65M address = 127.0.0.1:2"),

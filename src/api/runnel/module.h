@@ -265,8 +265,8 @@ struct rnl_module {
 	void (*writable)(struct rnl_conn *conn);
 
 	/*
-	 * It is time for a heartbeat (heartbeat-interval). RNL_NEXT: the next module of the
-	 * listener makes it, and after the last the host sends a message of this id without
+	 * It is time for a heartbeat (heartbeat-interval), to a client or to an upstream.
+	 * RNL_NEXT: the next module of the listener makes it, and after the last the host sends a message of this id without
 	 * payload. RNL_DONE: the module has sent what it wants, if anything.
 	 */
 	enum rnl_verdict (*heartbeat)(struct rnl_conn *conn, uint32_t id);
