@@ -9,6 +9,7 @@
 #include "module/framings.h"
 #include "module/host.h"
 #include "module/modules.h"
+#include "module/object.h"
 
 struct modules *modules_new(void)
 {
@@ -37,16 +38,28 @@ static enum status check_parts(const struct rnl_module *api, struct reason *why)
 	return STATUS_OK;
 }
 
-static enum status open_module(struct module *module, const char *path, struct reason *why)
+static bool is_taken(const void *handle, const void *arg)
+{
+	const struct modules *modules = arg;
+
+	for (size_t i = 0; i < modules->n; i++) {
+		if (modules->list[i]->handle == handle)
+			return true;
+	}
+	return false;
+}
+
+static enum status open_module(
+    const struct modules *modules, struct module *module, const char *path, struct reason *why)
 {
 	const struct rnl_module *api;
 	enum status status;
 
 	panic_enter("the loading of module '%s'", module->name);
-	module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	status = object_open(path, is_taken, modules, &module->handle, why);
 	panic_leave();
-	if (module->handle == NULL)
-		return reason_set(why, "cannot load it: %s", dlerror());
+	if (status != STATUS_OK)
+		return status;
 	api = dlsym(module->handle, "rnl_module");
 	if (api == NULL)
 		return reason_set(
@@ -59,18 +72,6 @@ static enum status open_module(struct module *module, const char *path, struct r
 	memcpy(&module->api, api, api->size < sizeof(*api) ? api->size : sizeof(*api));
 	module->api.link->host = &host_table;
 	module->api.link->self = &module->self;
-	return STATUS_OK;
-}
-
-static enum status check_once(
-    const struct modules *modules, const struct module *module, struct reason *why)
-{
-	for (size_t i = 0; i < modules->n; i++) {
-		if (modules->list[i]->handle == module->handle)
-			return reason_set(why,
-			    "it is the same file as module '%s': a module is loaded once",
-			    modules->list[i]->name);
-	}
 	return STATUS_OK;
 }
 
@@ -110,9 +111,7 @@ enum status modules_find(const struct module_settings *settings,
 	if (module->name != NULL)
 		status = hash_init(&module->lanes);
 	if (status == STATUS_OK)
-		status = open_module(module, settings->path, why);
-	if (status == STATUS_OK)
-		status = check_once(modules, module, why);
+		status = open_module(modules, module, settings->path, why);
 	if (status == STATUS_OK)
 		status = append(modules, module);
 	if (status != STATUS_OK) {

@@ -5,6 +5,7 @@ src_module_libmodule_a_SOURCES = \
 	src/module/listeners.c src/module/listeners.h \
 	src/module/metrics.c src/module/metrics.h \
 	src/module/modules.c src/module/modules.h \
+	src/module/object.c src/module/object.h \
 	src/module/reach.c src/module/reach.h \
 	src/module/work.c src/module/work.h
 src_module_libmodule_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)

@@ -70,7 +70,8 @@ enum status item_text(const struct item *item, char **text, struct reason *why)
 		return STATUS_INVALID;
 	if (value_parse_text(&item->rule, value_at(item, 0), text) != STATUS_OK)
 		return refuse_value(item, value_at(item, 0), why);
-	if (item->rule.type == VALUE_PATH && (*text)[0] == '\0') {
+	if ((item->rule.type == VALUE_PATH || item->rule.type == VALUE_OBJECT) &&
+	    (*text)[0] == '\0') {
 		free(*text);
 		*text = NULL;
 	}

@@ -162,15 +162,27 @@ static enum status load_module_values(struct loader *loader,
 	return STATUS_OK;
 }
 
+/* Make its path absolute. */
+static void place_object(const char *folder, struct module_settings *module)
+{
+	char *name = module->path;
+
+	if (name != NULL && name[0] == '/')
+		return;
+	if (name != NULL)
+		module->path = must_printf("%s/%s", folder, name);
+	else
+		module->path = must_printf("%s/%s.so", folder, module->name);
+	free(name);
+}
+
 static enum status load_module(struct loader *loader, const struct outline_section *section,
     struct module_settings *module)
 {
 	module->name = must_strdup(section->name);
 	if (load_options(loader, section, module) != STATUS_OK)
 		return STATUS_INVALID;
-	if (module->path == NULL)
-		module->path =
-		    must_printf("%s/%s.so", loader->settings->module_dir, module->name);
+	place_object(loader->settings->module_dir, module);
 	return loader->find == NULL ? STATUS_OK : load_module_values(loader, section, module);
 }
 

@@ -92,8 +92,8 @@ const struct option options[] = {
 	{ "worker-jobs", "1024", "jobs for them that a worker has at a time",
 	    RULE(NUMBER, RANGE(1, MIB)), GLOBAL(worker_jobs) },
 
-	{ "path", "", "the shared object; empty: NAME.so in module-dir",
-	    RULE(PATH, .words = WORDS("")), MODULE(path) },
+	{ "path", "", "the shared object; empty: NAME.so in module-dir", RULE(OBJECT),
+	    MODULE(path) },
 
 	{ "address", NULL, "where to listen, one address or a list", RULE(ADDRESS),
 	    LISTEN_ONLY_LIST(addresses) },

@@ -92,6 +92,8 @@ enum status value_parse_text(const struct value_rule *rule, const char *text, ch
 {
 	if (rule->type == VALUE_ADDRESS && word_find(rule->words, text) < 0)
 		return address_copy(text, copy);
+	if (rule->type == VALUE_OBJECT && text[0] != '/' && strchr(text, '/') != NULL)
+		return STATUS_INVALID;
 	if (rule->type == VALUE_NAME && !value_is_name(text))
 		return STATUS_INVALID;
 	if (rule->type == VALUE_PATH && text[0] != '/' && word_find(rule->words, text) < 0)
@@ -178,6 +180,9 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 			append(buf, "%s", rule->words[1] == NULL ? " or " : ", ");
 			append_words(buf, rule->words);
 		}
+		break;
+	case VALUE_OBJECT:
+		append(buf, "an absolute path, the name of a file in module-dir or \"\"");
 		break;
 	case VALUE_ADDRESS:
 		append(buf, "\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535");

@@ -28,6 +28,7 @@ enum value_type {
 	/* Kept as a text. */
 	VALUE_TEXT,
 	VALUE_PATH,    /* absolute: the daemon leaves the directory it was started in */
+	VALUE_OBJECT,  /* that, or a file's name; empty: none is given */
 	VALUE_ADDRESS, /* see address.h */
 	VALUE_NAME,
 	VALUE_CPUS, /* see cpus.h */

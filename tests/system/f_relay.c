@@ -487,6 +487,65 @@ START_TEST(only_the_ids_of_the_conf_are_passed_on)
 }
 END_TEST
 
+/* Sections of one file, each with options, connections and counts of its own. */
+START_TEST(each_range_goes_to_its_own_group_of_backends)
+{
+	static const char *const names[] = { "relay", "chat", "shop" };
+	struct backend backends[3];
+	struct daemon *daemon;
+	int servers[3], client;
+
+	for (int i = 0; i < 3; i++)
+		backend_open(&backends[i]);
+	daemon = daemon_new(1,
+	    "module relay { upstream = relay ids = \"1000-1999\" }\n"
+	    "module chat { path = relay.so upstream = chat ids = \"2000-2999\" match = order "
+	    "}\n"
+	    "module shop { path = relay.so upstream = shop ids = \"3000, 4000\" match = order\n"
+	    "  spread = client }\n"
+	    "connect relay { address = \"127.0.0.1:%u\" modules = { relay } }\n"
+	    "connect chat { address = \"127.0.0.1:%u\" modules = { chat } }\n"
+	    "connect shop { address = \"127.0.0.1:%u\" modules = { shop } framing = ltv }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { relay, chat, shop } }\n",
+	    backends[0].port, backends[1].port, backends[2].port);
+	daemon_start(daemon);
+	for (int i = 0; i < 3; i++)
+		servers[i] = backend_accept(&backends[i]);
+	WAIT_FOR(daemon_n_logged(daemon, ": connected") == 3);
+	client = relay_connect(daemon);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct bytes frame = { 0 };
+		struct message request, reply;
+
+		message_say(client, 1000 * (i + 1), "hello");
+		if (i < 2) {
+			request = message_receive(servers[i]);
+			message_expect(
+			    &request, 1000 * (i + 1), i == 0 ? RELAY_TAG : 0, "hello");
+			message_send(servers[i], &request);
+		} else {
+			bytes_add_ltv(&frame, 3000, "hello", 5);
+			client_expect(servers[i], &frame);
+			client_send(servers[i], frame.data, frame.len);
+			bytes_free(&frame);
+		}
+		reply = message_receive(client);
+		message_expect(&reply, 1000 * (i + 1), 0, "hello");
+	}
+	close(client);
+	daemon_end(daemon);
+	for (int i = 0; i < 3; i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "module '%s': requests=1 replies=1 ", names[i]);
+		ck_assert_uint_eq(daemon_n_logged(daemon, line), 1);
+		close(servers[i]);
+		backend_close(&backends[i]);
+	}
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 START_TEST(messages_without_replies_are_passed_on_and_forgotten)
 {
 	struct backend backend;
@@ -587,6 +646,7 @@ int main(void)
 	tcase_add_test(replies, bytes_that_are_no_frame_end_the_connection);
 	tcase_add_test(options, heartbeats_go_to_backends_and_come_from_them);
 	tcase_add_test(options, a_silent_backend_is_given_up);
+	tcase_add_test(options, each_range_goes_to_its_own_group_of_backends);
 	tcase_add_test(options, only_the_ids_of_the_conf_are_passed_on);
 	tcase_add_test(options, messages_without_replies_are_passed_on_and_forgotten);
 	tcase_add_test(options, the_example_is_good);

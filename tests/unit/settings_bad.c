@@ -197,8 +197,9 @@ static const struct bad bad_options[] = {
 	    "t.conf:1: worker-jobs: '1048577' is refused; give a number from 1 to 1048576" },
 	{ "worker-send-memory = 2048G",
 	    "t.conf:1: worker-send-memory: '2048G' is refused; give a size from 128 to 1024G" },
-	{ "module c10k { path = c10k.so }", "t.conf:1: module 'c10k': path: 'c10k.so' is "
-					    "refused; give an absolute path or \"\"" },
+	{ "module c10k { path = ./c10k.so }",
+	    "t.conf:1: module 'c10k': path: './c10k.so' is refused; give an absolute path, the "
+	    "name of a file in module-dir or \"\"" },
 	{ "listen a { modules = c10k\n}",
 	    "t.conf:1: listen 'a': address: it must be given: \"127.0.0.1:8888\" or "
 	    "\"[::1]:8888\", numeric, port 0 to 65535" },

@@ -526,6 +526,17 @@ START_TEST(module_that_no_listener_has_is_warned_of)
 }
 END_TEST
 
+/* In module-dir, wherever that stands. */
+START_TEST(object_may_be_a_name)
+{
+	struct settings *settings =
+	    load(MAIN "module c10k { path = a.so.1 }\nmodule-dir = /opt/modules\n");
+
+	ck_assert_str_eq(settings->modules[0].path, "/opt/modules/a.so.1");
+	settings_destroy(&settings);
+}
+END_TEST
+
 /* What a peer that answers heartbeats could not live up to. */
 START_TEST(heartbeats_that_come_too_late_are_warned_of)
 {
@@ -885,6 +896,7 @@ int main(void)
 	tcase_add_test(file, file_is_loaded);
 	tcase_add_test(file, file_that_cannot_be_read_is_refused);
 	tcase_add_test(file, module_that_no_listener_has_is_warned_of);
+	tcase_add_test(file, object_may_be_a_name);
 	tcase_add_test(file, heartbeats_that_come_too_late_are_warned_of);
 	tcase_add_test(file, file_has_a_greatest_length);
 	tcase_add_test(file, pipe_is_loaded);
