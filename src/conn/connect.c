@@ -309,6 +309,11 @@ struct rnl_conn *connectors_next(struct connectors *connectors, size_t index)
 	return NULL;
 }
 
+const char *connector_address(const struct connector *connector, char text[ADDRESS_TEXT_SIZE])
+{
+	return address_format(&connector->addr, text);
+}
+
 static void connector_rest(struct connector *connector)
 {
 	if (connector->state == CONNECTOR_CONNECTING)

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "conn/listener.h"
 #include "conn/table.h"
+#include "settings/address.h"
 
 struct connectors;
 
@@ -36,6 +37,9 @@ struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upst
 
 /* In turn, the next connection of an upstream that is up; NULL: none is. */
 struct rnl_conn *connectors_next(struct connectors *connectors, size_t upstream);
+
+/* Where a connection of a connector goes, as the conf writes it. Returns text. */
+const char *connector_address(const struct connector *connector, char text[ADDRESS_TEXT_SIZE]);
 
 /* All connections must be gone. */
 void connectors_destroy(struct connectors **connectors);

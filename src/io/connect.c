@@ -9,6 +9,14 @@
 
 #include "io/connect.h"
 
+static bool set_options(int fd, sa_family_t family, const struct socket_options *options)
+{
+	if (family == AF_UNIX)
+		return socket_buffers_set(fd, options);
+	return socket_option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
+	       socket_options_set(fd, options);
+}
+
 enum status connect_begin(const struct sockaddr_storage *addr, socklen_t addr_len,
     const struct socket_options *options, int *result)
 {
@@ -18,8 +26,7 @@ enum status connect_begin(const struct sockaddr_storage *addr, socklen_t addr_le
 	if (fd < 0)
 		return STATUS_ERRNO;
 	/* After EINTR, too, it goes on by itself. */
-	if (socket_option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1) &&
-	    socket_options_set(fd, options) &&
+	if (set_options(fd, addr->ss_family, options) &&
 	    (connect(fd, (const struct sockaddr *)addr, addr_len) == 0 ||
 		errno == EINPROGRESS || errno == EINTR)) {
 		*result = fd;

@@ -9,7 +9,12 @@
 
 void endpoint_set(struct endpoint *endpoint, const struct sockaddr_storage *addr)
 {
-	*endpoint = (struct endpoint){ .is_ipv6 = addr->ss_family == AF_INET6 };
+	*endpoint = (struct endpoint){
+		.is_ipv6 = addr->ss_family == AF_INET6,
+		.is_unix = addr->ss_family == AF_UNIX,
+	};
+	if (endpoint->is_unix)
+		return;
 	if (endpoint->is_ipv6) {
 		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 
@@ -38,6 +43,8 @@ const char *endpoint_format(const struct endpoint *endpoint, char text[ENDPOINT_
 {
 	struct sockaddr_storage addr = { .ss_family = endpoint->is_ipv6 ? AF_INET6 : AF_INET };
 
+	if (endpoint->is_unix)
+		return strcpy(text, "unix");
 	if (endpoint->is_ipv6) {
 		struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&addr;
 

@@ -30,14 +30,19 @@ static bool set_keepalive(int fd, uint32_t keepalive_ms)
 	       socket_option_set(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
 }
 
+bool socket_buffers_set(int fd, const struct socket_options *options)
+{
+	return (options->send_buffer == 0 ||
+		   socket_option_set(fd, SOL_SOCKET, SO_SNDBUF, options->send_buffer)) &&
+	       (options->receive_buffer == 0 ||
+		   socket_option_set(fd, SOL_SOCKET, SO_RCVBUF, options->receive_buffer));
+}
+
 bool socket_options_set(int fd, const struct socket_options *options)
 {
 	/* For the first two 0 means the kernel's own limit to the kernel, too. */
 	return socket_option_set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, options->notsent_lowat) &&
 	       socket_option_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, options->user_timeout_ms) &&
-	       (options->send_buffer == 0 ||
-		   socket_option_set(fd, SOL_SOCKET, SO_SNDBUF, options->send_buffer)) &&
-	       (options->receive_buffer == 0 ||
-		   socket_option_set(fd, SOL_SOCKET, SO_RCVBUF, options->receive_buffer)) &&
+	       socket_buffers_set(fd, options) &&
 	       (options->keepalive_ms == 0 || set_keepalive(fd, options->keepalive_ms));
 }

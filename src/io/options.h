@@ -24,6 +24,9 @@ struct socket_options {
 /* False: errno says why. */
 bool socket_options_set(int fd, const struct socket_options *options);
 
+/* Only the sizes of the buffers, which any socket has. */
+bool socket_buffers_set(int fd, const struct socket_options *options);
+
 /* One option whose value is a number. */
 bool socket_option_set(int fd, int level, int name, uint32_t value);
 

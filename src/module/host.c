@@ -146,6 +146,9 @@ static const char *host_conn_peer(const struct rnl_conn *conn)
 	static char text[ENDPOINT_TEXT_SIZE];
 
 	ON_LOOP();
+	/* An endpoint has no room for a path. */
+	if (conn->peer.is_unix)
+		return connector_address(conn->listener->connector, text);
 	return endpoint_format(&conn->peer, text);
 }
 

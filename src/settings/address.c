@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "base/units.h"
 
@@ -47,6 +48,25 @@ static enum status ipv6_parse(
 	return STATUS_OK;
 }
 
+bool address_is_unix(const char *text)
+{
+	return strncmp(text, ADDRESS_UNIX, strlen(ADDRESS_UNIX)) == 0;
+}
+
+/* Absolute, for the daemon leaves the directory it was started in. */
+static enum status unix_parse(
+    const char *path, struct sockaddr_storage *address, socklen_t *len)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+
+	if (path[0] != '/' || path[1] == '\0' || strlen(path) >= sizeof(un.sun_path))
+		return STATUS_INVALID;
+	strcpy(un.sun_path, path);
+	memcpy(address, &un, sizeof(un));
+	*len = sizeof(un);
+	return STATUS_OK;
+}
+
 enum status address_parse(const char *text, struct sockaddr_storage *address, socklen_t *len)
 {
 	char host[ADDRESS_TEXT_SIZE];
@@ -54,12 +74,14 @@ enum status address_parse(const char *text, struct sockaddr_storage *address, so
 
 	if (strlen(text) >= sizeof(host))
 		return STATUS_INVALID;
+	memset(address, 0, sizeof(*address));
+	if (address_is_unix(text))
+		return unix_parse(text + strlen(ADDRESS_UNIX), address, len);
 	strcpy(host, text);
 	colon = strrchr(host, ':');
 	if (colon == NULL)
 		return STATUS_INVALID;
 	*colon = '\0';
-	memset(address, 0, sizeof(*address));
 	if (host[0] != '[')
 		return ipv4_parse(host, colon + 1, address, len);
 	if (colon[-1] != ']')
@@ -84,6 +106,12 @@ const char *address_format(const struct sockaddr_storage *address, char buf[ADDR
 		memcpy(&in6, address, sizeof(in6));
 		inet_ntop(AF_INET6, &in6.sin6_addr, host, sizeof(host));
 		snprintf(buf, ADDRESS_TEXT_SIZE, "[%s]:%u", host, ntohs(in6.sin6_port));
+	} else if (address->ss_family == AF_UNIX) {
+		struct sockaddr_un un;
+
+		memcpy(&un, address, sizeof(un));
+		snprintf(buf, ADDRESS_TEXT_SIZE, ADDRESS_UNIX "%.*s", (int)sizeof(un.sun_path),
+		    un.sun_path);
 	} else {
 		snprintf(buf, ADDRESS_TEXT_SIZE, "unknown");
 	}

@@ -43,7 +43,7 @@ static bool has_name(char *const *names, size_t n, const char *name)
 /* Port 0: a listener gets one of its own from the kernel. */
 static bool has_no_port(const char *address)
 {
-	return strcmp(strrchr(address, ':'), ":0") == 0;
+	return !address_is_unix(address) && strcmp(strrchr(address, ':'), ":0") == 0;
 }
 
 static enum status check_modules(struct checker *checker, const struct outline_section *place,

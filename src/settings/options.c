@@ -152,7 +152,7 @@ const struct option options[] = {
 	{ "bad-checksum", "close", "what happens on a message whose checksum is wrong",
 	    RULE(CHOICE, .words = WORDS("close", "skip")), LISTEN(bad_checksum) },
 
-	{ "address", NULL, "where to connect to, one address or a list", RULE(ADDRESS),
+	{ "address", NULL, "where to connect to, one address or a list", RULE(TARGET),
 	    .section = OPTION_CONNECT, .is_list = true,
 	    .offset = offsetof(struct connect_settings, common.addresses),
 	    .count_offset = offsetof(struct connect_settings, common.n_addresses) },

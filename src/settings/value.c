@@ -76,13 +76,14 @@ enum status value_parse_number(const struct value_rule *rule, const char *text, 
 	return STATUS_OK;
 }
 
-static enum status address_copy(const char *text, char **copy)
+static enum status address_copy(enum value_type type, const char *text, char **copy)
 {
 	struct sockaddr_storage address;
 	char buf[ADDRESS_TEXT_SIZE];
 	socklen_t len;
 
-	if (address_parse(text, &address, &len) != STATUS_OK)
+	if ((address_is_unix(text) && type != VALUE_TARGET) ||
+	    address_parse(text, &address, &len) != STATUS_OK)
 		return STATUS_INVALID;
 	*copy = must_strdup(address_format(&address, buf));
 	return STATUS_OK;
@@ -90,8 +91,9 @@ static enum status address_copy(const char *text, char **copy)
 
 enum status value_parse_text(const struct value_rule *rule, const char *text, char **copy)
 {
-	if (rule->type == VALUE_ADDRESS && word_find(rule->words, text) < 0)
-		return address_copy(text, copy);
+	if ((rule->type == VALUE_ADDRESS || rule->type == VALUE_TARGET) &&
+	    word_find(rule->words, text) < 0)
+		return address_copy(rule->type, text, copy);
 	if (rule->type == VALUE_OBJECT && text[0] != '/' && strchr(text, '/') != NULL)
 		return STATUS_INVALID;
 	if (rule->type == VALUE_NAME && !value_is_name(text))
@@ -184,6 +186,9 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 	case VALUE_OBJECT:
 		append(buf, "an absolute path, the name of a file in module-dir or \"\"");
 		break;
+	case VALUE_TARGET:
+		append(buf, "\"" ADDRESS_UNIX "/PATH\", ");
+		/* fall through */
 	case VALUE_ADDRESS:
 		append(buf, "\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535");
 		if (rule->words != NULL) {

@@ -29,7 +29,8 @@ enum value_type {
 	VALUE_TEXT,
 	VALUE_PATH,    /* absolute: the daemon leaves the directory it was started in */
 	VALUE_OBJECT,  /* that, or a file's name; empty: none is given */
-	VALUE_ADDRESS, /* see address.h */
+	VALUE_ADDRESS, /* of TCP; see address.h */
+	VALUE_TARGET,  /* any address */
 	VALUE_NAME,
 	VALUE_CPUS, /* see cpus.h */
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "system/backend.h"
@@ -435,6 +436,49 @@ START_TEST(heartbeats_go_to_backends_and_come_from_them)
 }
 END_TEST
 
+START_TEST(a_backend_may_have_a_unix_socket)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct daemon *daemon = daemon_new(1, "%s", "");
+	struct backend backend = { .fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+	struct message request, reply;
+	char conf[1024];
+	int server, client;
+
+	snprintf(conf, sizeof(conf),
+	    "%smodule relay { upstream = game on-failure = tell }\n"
+	    "connect game { address = \"unix:%s/game:0\" modules = { relay }\n"
+	    "  reconnect-min = 10ms reconnect-max = 50ms socket-send-buffer = 64k }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { relay } }\n",
+	    daemon_read(daemon, daemon->conf), daemon->folder);
+	daemon_set_conf(daemon, conf);
+	daemon_start(daemon);
+	client = relay_connect(daemon);
+	/* Nobody is there yet. */
+	WAIT_FOR(daemon_has_logged(daemon, "/game:0: cannot connect: No such file"));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/game:0", daemon->folder);
+	ck_assert_int_eq(bind(backend.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(backend.fd, 16), 0);
+	server = backend_accept(&backend);
+	request = relay_ask(client, server, 5, "hello");
+	message_expect(&request, 5, RELAY_TAG, "hello");
+	message_send(server, &request);
+	reply = message_receive(client);
+	message_expect(&reply, 5, 0, "hello");
+	/* One in flight, so that the module tells whose connection is lost. */
+	request = relay_ask(client, server, 5, "again");
+	close(server);
+	relay_expect_failure(client, 5, RELAY_LOST);
+	snprintf(conf, sizeof(conf), "unix:%s: 1 requests were in flight", address.sun_path);
+	ck_assert(daemon_has_logged(daemon, conf));
+	server = backend_accept(&backend);
+	close(server);
+	close(client);
+	backend_close(&backend);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(a_silent_backend_is_given_up)
 {
 	struct backend backend;
@@ -645,6 +689,7 @@ int main(void)
 	tcase_add_loop_test(replies, a_reply_out_of_order_ends_the_connection, 0, 2);
 	tcase_add_test(replies, bytes_that_are_no_frame_end_the_connection);
 	tcase_add_test(options, heartbeats_go_to_backends_and_come_from_them);
+	tcase_add_test(options, a_backend_may_have_a_unix_socket);
 	tcase_add_test(options, a_silent_backend_is_given_up);
 	tcase_add_test(options, each_range_goes_to_its_own_group_of_backends);
 	tcase_add_test(options, only_the_ids_of_the_conf_are_passed_on);

@@ -203,6 +203,9 @@ static const struct bad bad_options[] = {
 	{ "listen a { modules = c10k\n}",
 	    "t.conf:1: listen 'a': address: it must be given: \"127.0.0.1:8888\" or "
 	    "\"[::1]:8888\", numeric, port 0 to 65535" },
+	{ "listen a { address = unix:/a modules = c10k\n}",
+	    "t.conf:1: listen 'a': address: 'unix:/a' is refused; give \"127.0.0.1:8888\" or "
+	    "\"[::1]:8888\", numeric, port 0 to 65535" },
 	{ "listen a {\n address = \"[::1]:1\"\n}",
 	    "t.conf:1: listen 'a': modules: it must be given: " NAME_RULE },
 	{ "listen a {\n address = localhost:1\n}",
@@ -268,12 +271,17 @@ static const struct bad bad_listeners[] = {
 #define IN_UPSTREAM "t.conf:4: connect 'a': "
 
 static const struct bad bad_upstreams[] = {
-	{ UPSTREAM(""), "t.conf:3: connect 'a': address: it must be given: \"127.0.0.1:8888\" "
-			"or \"[::1]:8888\", numeric, port 0 to 65535" },
+	{ UPSTREAM(""), "t.conf:3: connect 'a': address: it must be given: \"unix:/PATH\", "
+			"\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535" },
 	{ UPSTREAM("address = 127.0.0.1:0"),
 	    IN_UPSTREAM "address: '127.0.0.1:0' has no port to connect to" },
 	{ UPSTREAM("address = { 127.0.0.1:1, 127.0.0.1:1 }"),
 	    IN_UPSTREAM "address: '127.0.0.1:1' stands there twice" },
+	{ UPSTREAM("address = unix:game"),
+	    IN_UPSTREAM "address: 'unix:game' is refused; give \"unix:/PATH\", "
+			"\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535" },
+	{ UPSTREAM("address = { \"unix:/a:0\", \"unix:/a:0\" }"),
+	    IN_UPSTREAM "address: 'unix:/a:0' stands there twice" },
 	{ UPSTREAM("max-connections = 1"), IN_UPSTREAM
 	    "max-connections: no such option here; it belongs in a listen section" },
 	{ UPSTREAM("max-message = 65M address = 127.0.0.1:2"),

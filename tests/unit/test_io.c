@@ -713,6 +713,10 @@ START_TEST(an_endpoint_is_written_as_in_the_conf)
 	in6->sin6_port = htons(1);
 	endpoint_set(&endpoint, &addr);
 	ck_assert_str_eq(endpoint_format(&endpoint, text), "[::1]:1");
+	memset(&addr, 0, sizeof(addr));
+	addr.ss_family = AF_UNIX;
+	endpoint_set(&endpoint, &addr);
+	ck_assert_str_eq(endpoint_format(&endpoint, text), "unix");
 }
 END_TEST
 

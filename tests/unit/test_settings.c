@@ -35,6 +35,9 @@ static char *dump(const struct settings *settings)
 
 /* --- addresses --- */
 
+#define PATH_53 "12345678901234567890123456789012345678901234567890123"
+#define PATH_106 PATH_53 PATH_53
+
 START_TEST(address_has_one_spelling)
 {
 	static const char *const good[][2] = {
@@ -47,6 +50,8 @@ START_TEST(address_has_one_spelling)
 		{ "[2001:DB8::0001]:1", "[2001:db8::1]:1" },
 		{ "[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535",
 		    "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535" },
+		{ "unix:/run/a b:0", "unix:/run/a b:0" },
+		{ "unix:/" PATH_106, "unix:/" PATH_106 },
 	};
 
 	for (int i = 0; i < N_OF(good); i++) {
@@ -70,7 +75,8 @@ START_TEST(address_is_refused)
 		"127.0.0.1:1 ", "127.0.0.1:0x10", "127.0.0.1:99999999999999999999", "127.0.0:1",
 		"127.0.0.256:1", "localhost:1", "*:1", "::1:80", "[::1]", "[::1]80", "[::1:80",
 		"::1]:80", "[]:80", "[127.0.0.1]:80", "[fe80::1%lo]:80", "]:80", "[:80",
-		" 127.0.0.1:1",
+		" 127.0.0.1:1", "unix:", "unix:/", "unix:run", "unix:@run", "unix/run",
+		"unix:/1" PATH_106,
 		"[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535000000000000" };
 
 	for (int i = 0; i < N_OF(bad); i++) {
@@ -85,7 +91,7 @@ END_TEST
 
 START_TEST(address_of_another_family_has_a_text)
 {
-	struct sockaddr_storage address = { .ss_family = AF_UNIX };
+	struct sockaddr_storage address = { .ss_family = AF_NETLINK };
 	char buf[ADDRESS_TEXT_SIZE];
 
 	ck_assert_str_eq(address_format(&address, buf), "unknown");

@@ -572,13 +572,16 @@ static inline struct rnl_conn *rnl_conn_find(uint64_t id)
 	return rnl_link.host->conn_find(id);
 }
 
-/* "192.0.2.1:40000" or "[2001:db8::1]:40000". Valid until the next call of this function. */
+/*
+ * "192.0.2.1:40000", "[2001:db8::1]:40000", or "unix:/path" of an upstream. Valid until the next
+ * call of this function.
+ */
 static inline const char *rnl_conn_peer(const struct rnl_conn *conn)
 {
 	return rnl_link.host->conn_peer(conn);
 }
 
-/* Our address, in the same form. Asks the kernel. Valid until the next call of this function. */
+/* Our address, in the same form; "unix" of a Unix socket. Asks the kernel. Valid until the next call of this function. */
 static inline const char *rnl_conn_local(const struct rnl_conn *conn)
 {
 	return rnl_link.host->conn_local(conn);
