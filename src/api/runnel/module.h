@@ -6,6 +6,12 @@
  * A module runs in a worker, a process with one event loop, and all of it runs in
  * the loop's thread, where nothing may block. What has to is given to rnl_work().
  *
+ * First come the types, in the order in which a module meets them: what is answered,
+ * messages and routes, callbacks, framings, options, and the module itself with its
+ * hooks; then the table that calls go through, which no module looks at, and RNL_MODULE;
+ * then the calls: setting up, the worker, sending, connections, names, upstreams,
+ * timers, blocking work.
+ *
  * ABI versions: a module runs on a host of the same major and of the same or a
  * later minor. 1.0 is the first.
  */
@@ -58,6 +64,8 @@ struct rnl_timer;   /* a timer that runs; see rnl_start_timer */
 struct iovec;       /* of <sys/uio.h> */
 struct rnl_host;    /* the host's functions */
 
+/* --- What is answered --- */
+
 /* What comes back from a send and from other calls that can be refused. */
 enum rnl_status {
 	RNL_OK = 0,
@@ -81,6 +89,8 @@ enum rnl_verdict {
 
 enum rnl_level { RNL_LOG_ERROR, RNL_LOG_WARN, RNL_LOG_INFO, RNL_LOG_DEBUG };
 
+/* --- Messages, handlers and routes --- */
+
 /* A message as a handler sees it: borrowed, gone when the handler returns. */
 struct rnl_msg {
 	size_t size;         /* of this struct */
@@ -97,25 +107,6 @@ struct rnl_msg {
 /* arg is what the route was made with. */
 typedef enum rnl_verdict rnl_handler_f(
     struct rnl_conn *conn, const struct rnl_msg *msg, void *arg);
-
-/* What is done with each connection; arg is the caller's. */
-typedef void rnl_visit_f(struct rnl_conn *conn, void *arg);
-
-/* What is called when conn has ended; arg is what it was added with. See rnl_add_on_close. */
-typedef void rnl_closed_f(struct rnl_conn *conn, void *arg);
-
-/* What a timer calls; conn is NULL when it is bound to none. See rnl_start_timer. */
-typedef void rnl_timer_f(struct rnl_timer *timer, struct rnl_conn *conn, void *arg);
-
-/* Bytes of the longest key that rnl_bind_here() takes. */
-#define RNL_MAX_KEY 255
-
-/* What rnl_work() runs in another thread. It may block, and may call no function of this header.
- */
-typedef void rnl_work_f(void *arg);
-
-/* What is done with the result, on the loop. conn may be NULL; see rnl_work(). */
-typedef void rnl_done_f(struct rnl_conn *conn, void *arg);
 
 /*
  * The place of a handler in the chain of an id. All "before" handlers run first,
@@ -151,6 +142,29 @@ struct rnl_route {
 	{                                                   \
 		0, UINT32_MAX, (handler), NULL, RNL_DEFAULT \
 	}
+
+/* --- What the host calls back --- */
+
+/* What is done with each connection; arg is the caller's. */
+typedef void rnl_visit_f(struct rnl_conn *conn, void *arg);
+
+/* What is called when conn has ended; arg is what it was added with. See rnl_add_on_close. */
+typedef void rnl_closed_f(struct rnl_conn *conn, void *arg);
+
+/* What a timer calls; conn is NULL when it is bound to none. See rnl_start_timer. */
+typedef void rnl_timer_f(struct rnl_timer *timer, struct rnl_conn *conn, void *arg);
+
+/* Bytes of the longest key that rnl_bind_here() takes. */
+#define RNL_MAX_KEY 255
+
+/* What rnl_work() runs in another thread. It may block, and may call no function of this header.
+ */
+typedef void rnl_work_f(void *arg);
+
+/* What is done with the result, on the loop. conn may be NULL; see rnl_work(). */
+typedef void rnl_done_f(struct rnl_conn *conn, void *arg);
+
+/* --- Framings --- */
 
 /* What a framing finds at the start of the input. */
 enum rnl_decode {
@@ -203,6 +217,8 @@ struct rnl_framing {
 	uint32_t max_id;    /* a greater one is never found, nor given to encode; 0: any */
 };
 
+/* --- Options --- */
+
 /* An option that may stand in the module's section of runnel.conf. */
 enum rnl_option_type {
 	RNL_NUMBER,   /* decimal integer */
@@ -220,6 +236,8 @@ struct rnl_option {
 	int64_t min, max; /* of all but RNL_STRING; both 0: any value that is not negative */
 	const char *text; /* one line for people */
 };
+
+/* --- The module and its hooks --- */
 
 /*
  * A module. All that is not set is NULL. The hooks run in the order they stand
@@ -266,8 +284,9 @@ struct rnl_module {
 
 	/*
 	 * It is time for a heartbeat (heartbeat-interval), to a client or to an upstream.
-	 * RNL_NEXT: the next module of the listener makes it, and after the last the host sends a message of this id without
-	 * payload. RNL_DONE: the module has sent what it wants, if anything.
+	 * RNL_NEXT: the next module of the listener makes it, and after the last the host
+	 * sends a message of this id without payload. RNL_DONE: the module has sent what it
+	 * wants, if anything.
 	 */
 	enum rnl_verdict (*heartbeat)(struct rnl_conn *conn, uint32_t id);
 
@@ -325,9 +344,11 @@ struct rnl_module {
 	void (*stop)(void);
 };
 
+/* --- How calls reach the host --- */
+
 /*
  * The host's functions. The table only grows at its end. Modules call the
- * inline functions below it, which say what each does.
+ * inline functions behind it, which say what each does.
  */
 struct rnl_host {
 	size_t size;
@@ -425,22 +446,163 @@ extern RNL_EXPORT const struct rnl_module rnl_module;
 	RNL_FIELDS_END                                                            \
 	struct rnl_link rnl_link
 
-/* Hooks of a module that keeps nothing about a connection from one message to the next. */
-static inline ptrdiff_t rnl_save_nothing(struct rnl_conn *conn, void *state, size_t size)
+/* --- Setting up: in the configure hook --- */
+
+/*
+ * The value of one of the module's options: a number, bytes, milliseconds, or 0 and 1. An
+ * option that is not in the module's table, or is a string, ends the worker: it is a bug.
+ */
+static inline int64_t rnl_option_number(struct rnl_setup *setup, const char *name)
 {
-	(void)conn;
-	(void)state;
-	(void)size;
-	return 0;
+	return rnl_link.host->option_number(setup, name);
 }
 
-static inline int rnl_restore_nothing(struct rnl_conn *conn, const void *state, size_t len)
+/* The same for RNL_STRING. Valid as long as the worker. */
+static inline const char *rnl_option_string(struct rnl_setup *setup, const char *name)
 {
-	(void)conn;
-	(void)state;
-	(void)len;
-	return 0;
+	return rnl_link.host->option_string(setup, name);
 }
+
+/*
+ * Add a route; the struct is copied. RNL_EINVAL: first is greater than last, or there is no
+ * handler.
+ */
+static inline enum rnl_status rnl_add_route(
+    struct rnl_setup *setup, const struct rnl_route *route)
+{
+	return rnl_link.host->add_route(setup, route);
+}
+
+/*
+ * The same for messages that come from upstreams that have this module. Those that
+ * rnl_add_route() and the module's table tell come from clients only.
+ */
+static inline enum rnl_status rnl_add_upstream_route(
+    struct rnl_setup *setup, const struct rnl_route *route)
+{
+	return rnl_link.host->add_upstream_route(setup, route);
+}
+
+/*
+ * In configure: supply a framing to the listeners that have this module; the struct and its name
+ * are copied. They use it when their `framing` names it. Both functions are called in workers,
+ * for each frame, and may call no function of the host but rnl_log(). What decode answers is
+ * checked: a frame of no bytes, of more bytes than there are, with a payload that is not within
+ * them, or a frame that goes on beyond max_payload + head + tail bytes ends the connection, and
+ * the log says why.
+ * RNL_EINVAL: the name is no name, or is taken; a function is missing; head or tail is too large.
+ */
+static inline enum rnl_status rnl_add_framing(
+    struct rnl_setup *setup, const struct rnl_framing *framing)
+{
+	return rnl_link.host->add_framing(setup, framing);
+}
+
+/*
+ * The upstream of that name, for rnl_upstream_get() and
+ * rnl_upstream_next(), and how many addresses it has. -1:
+ * there is no such connect section, or it does not list this module.
+ */
+static inline int rnl_upstream_find(
+    struct rnl_setup *setup, const char *name, size_t *n_addresses)
+{
+	return rnl_link.host->upstream_find(setup, name, n_addresses);
+}
+
+/*
+ * In configure: have a counter among the daemon's metrics, as runnel_module_MODULE_NAME for each
+ * worker; see METRICS in runnelctl(8). It starts at 0, only grows, and goes on when a worker is
+ * replaced, in a reload, and in an upgrade. name: lower case letters, digits and '_', at most
+ * 63, the last of them "_total". help: one line for people, at most 127 bytes. Both are copied.
+ * RNL_EINVAL: one of them is not so, or the name is taken; the host has logged which.
+ * RNL_EFULL: the modules of the conf have 64 metrics already.
+ */
+static inline enum rnl_status rnl_add_counter(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
+{
+	return rnl_link.host->add_counter(setup, name, help, counter);
+}
+
+/*
+ * The same for a level that goes up and down, whose name does not end in "_total". It is the
+ * worker's own, and ends with it: the next one begins at 0.
+ */
+static inline enum rnl_status rnl_add_gauge(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_gauge **gauge)
+{
+	return rnl_link.host->add_gauge(setup, name, help, gauge);
+}
+
+/* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.
+ */
+RNL_PRINTF(2, 3)
+static inline int rnl_refuse(struct rnl_setup *setup, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	rnl_link.host->refuse(setup, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/* --- The worker --- */
+
+/* The number of this worker's slot, from 0. */
+static inline int rnl_worker(void)
+{
+	return rnl_link.host->worker();
+}
+
+/*
+ * The worker's event loop, from the start hook on. Watchers of libev and of libraries that
+ * speak it run in it.
+ */
+static inline struct ev_loop *rnl_loop(void)
+{
+	return rnl_link.host->loop();
+}
+
+/* One line in the daemon's log, with the module's name. */
+RNL_PRINTF(2, 3)
+static inline void rnl_log(enum rnl_level level, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	rnl_link.host->log(rnl_link.self, level, fmt, args);
+	va_end(args);
+}
+
+/*
+ * Count a message whose payload is not what it should be, and log why, at most once a second.
+ * Returns RNL_DONE.
+ */
+static inline enum rnl_verdict rnl_malformed(
+    struct rnl_conn *conn, const struct rnl_msg *msg, const char *why)
+{
+	rnl_link.host->malformed(rnl_link.self, conn, msg, why);
+	return RNL_DONE;
+}
+
+/* From configure on. It costs an add to memory of the worker's own. */
+static inline void rnl_counter_add(struct rnl_counter *counter, uint64_t n)
+{
+	rnl_link.host->add_to_counter(counter, n);
+}
+
+static inline void rnl_gauge_set(struct rnl_gauge *gauge, double level)
+{
+	rnl_link.host->set_gauge(gauge, level);
+}
+
+/* by may be negative. */
+static inline void rnl_gauge_add(struct rnl_gauge *gauge, double by)
+{
+	rnl_link.host->add_to_gauge(gauge, by);
+}
+
+/* --- Sending --- */
 
 /*
  * Queue one whole message for conn, or refuse it whole. The payload is copied. It
@@ -497,19 +659,21 @@ static inline void rnl_shared_free(struct rnl_shared *shared)
 	rnl_link.host->shared_free(shared);
 }
 
+/* --- Connections --- */
+
 /*
- * Visit each connection of this worker whose listener has this module, closing ones too, but
- * none to an upstream. The visitor may send, close and abort.
+ * Handle no more messages of conn after the present one, until rnl_resume(). They wait, at last
+ * with the peer. A second call has no effect.
  */
-static inline void rnl_each(rnl_visit_f *visit, void *arg)
+static inline void rnl_pause(struct rnl_conn *conn)
 {
-	rnl_link.host->each(rnl_link.self, visit, arg);
+	rnl_link.host->pause(conn);
 }
 
-/* How many rnl_each() would visit. It counts them one by one. */
-static inline size_t rnl_count(void)
+/* Without effect on a connection that is not paused by a module. */
+static inline void rnl_resume(struct rnl_conn *conn)
 {
-	return rnl_link.host->count(rnl_link.self);
+	rnl_link.host->resume(conn);
 }
 
 /*
@@ -527,21 +691,6 @@ static inline void rnl_hold(struct rnl_conn *conn)
 static inline void rnl_release(struct rnl_conn *conn)
 {
 	rnl_link.host->release(conn);
-}
-
-/*
- * Handle no more messages of conn after the present one, until rnl_resume(). They wait, at last
- * with the peer. A second call has no effect.
- */
-static inline void rnl_pause(struct rnl_conn *conn)
-{
-	rnl_link.host->pause(conn);
-}
-
-/* Without effect on a connection that is not paused by a module. */
-static inline void rnl_resume(struct rnl_conn *conn)
-{
-	rnl_link.host->resume(conn);
 }
 
 /*
@@ -573,6 +722,21 @@ static inline struct rnl_conn *rnl_conn_find(uint64_t id)
 }
 
 /*
+ * Visit each connection of this worker whose listener has this module, closing ones too, but
+ * none to an upstream. The visitor may send, close and abort.
+ */
+static inline void rnl_each(rnl_visit_f *visit, void *arg)
+{
+	rnl_link.host->each(rnl_link.self, visit, arg);
+}
+
+/* How many rnl_each() would visit. It counts them one by one. */
+static inline size_t rnl_count(void)
+{
+	return rnl_link.host->count(rnl_link.self);
+}
+
+/*
  * "192.0.2.1:40000", "[2001:db8::1]:40000", or "unix:/path" of an upstream. Valid until the next
  * call of this function.
  */
@@ -581,22 +745,13 @@ static inline const char *rnl_conn_peer(const struct rnl_conn *conn)
 	return rnl_link.host->conn_peer(conn);
 }
 
-/* Our address, in the same form; "unix" of a Unix socket. Asks the kernel. Valid until the next call of this function. */
+/*
+ * Our address, in the same form; "unix" of a Unix socket. Asks the kernel. Valid until the next
+ * call of this function.
+ */
 static inline const char *rnl_conn_local(const struct rnl_conn *conn)
 {
 	return rnl_link.host->conn_local(conn);
-}
-
-/* How long ago it was accepted, to a tenth of a second. */
-static inline uint64_t rnl_conn_age_ms(const struct rnl_conn *conn)
-{
-	return rnl_link.host->conn_age_ms(conn);
-}
-
-/* How long ago bytes came or went last, when the loop woke. Counts to 49 days. */
-static inline uint32_t rnl_conn_idle_ms(const struct rnl_conn *conn)
-{
-	return rnl_link.host->conn_idle_ms(conn);
 }
 
 /* The name of its listen or connect section. */
@@ -609,6 +764,18 @@ static inline const char *rnl_conn_listener(const struct rnl_conn *conn)
 static inline int rnl_conn_is_upstream(const struct rnl_conn *conn)
 {
 	return rnl_link.host->conn_is_upstream(conn);
+}
+
+/* How long ago it was accepted, to a tenth of a second. */
+static inline uint64_t rnl_conn_age_ms(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_age_ms(conn);
+}
+
+/* How long ago bytes came or went last, when the loop woke. Counts to 49 days. */
+static inline uint32_t rnl_conn_idle_ms(const struct rnl_conn *conn)
+{
+	return rnl_link.host->conn_idle_ms(conn);
 }
 
 /*
@@ -643,6 +810,25 @@ static inline void rnl_remove_on_close(struct rnl_conn *conn, const void *key)
 {
 	rnl_link.host->remove_on_close(rnl_link.self, conn, key);
 }
+
+/* Hooks of a module that keeps nothing about a connection from one message to the next. */
+static inline ptrdiff_t rnl_save_nothing(struct rnl_conn *conn, void *state, size_t size)
+{
+	(void)conn;
+	(void)state;
+	(void)size;
+	return 0;
+}
+
+static inline int rnl_restore_nothing(struct rnl_conn *conn, const void *state, size_t len)
+{
+	(void)conn;
+	(void)state;
+	(void)len;
+	return 0;
+}
+
+/* --- Names in this worker --- */
 
 /*
  * Let a key of this module, key_len bytes (1 to RNL_MAX_KEY), which are copied, lead to conn, in
@@ -679,6 +865,25 @@ static inline enum rnl_status rnl_send_here(
 	return conn != NULL ? rnl_send(conn, id, payload, len) : RNL_ENOCONN;
 }
 
+/* --- Upstreams --- */
+
+/*
+ * This worker's connection to address i of an upstream, in the order of the conf, from 0. NULL:
+ * it is not up. An address or upstream that is not there ends the worker: it is a bug.
+ */
+static inline struct rnl_conn *rnl_upstream_get(int upstream, size_t i)
+{
+	return rnl_link.host->upstream_get(upstream, i);
+}
+
+/* In turn, the next connection to one of its addresses that is up. NULL: none is. */
+static inline struct rnl_conn *rnl_upstream_next(int upstream)
+{
+	return rnl_link.host->upstream_next(upstream);
+}
+
+/* --- Timers --- */
+
 /*
  * Call a function after after_ms, and then every every_ms, or only once when that is 0. Times
  * count from when the loop woke, in milliseconds. The timer is gone, and the pointer no longer
@@ -708,156 +913,7 @@ static inline void rnl_stop_timer(struct rnl_timer *timer)
 	rnl_link.host->stop_timer(timer);
 }
 
-/*
- * The value of one of the module's options: a number, bytes, milliseconds, or 0 and 1. An
- * option that is not in the module's table, or is a string, ends the worker: it is a bug.
- */
-static inline int64_t rnl_option_number(struct rnl_setup *setup, const char *name)
-{
-	return rnl_link.host->option_number(setup, name);
-}
-
-/* The same for RNL_STRING. Valid as long as the worker. */
-static inline const char *rnl_option_string(struct rnl_setup *setup, const char *name)
-{
-	return rnl_link.host->option_string(setup, name);
-}
-
-/*
- * Add a route; the struct is copied. RNL_EINVAL: first is greater than last, or there is no
- * handler.
- */
-static inline enum rnl_status rnl_add_route(
-    struct rnl_setup *setup, const struct rnl_route *route)
-{
-	return rnl_link.host->add_route(setup, route);
-}
-
-/*
- * In configure: supply a framing to the listeners that have this module; the struct and its name
- * are copied. They use it when their `framing` names it. Both functions are called in workers,
- * for each frame, and may call no function of the host but rnl_log(). What decode answers is
- * checked: a frame of no bytes, of more bytes than there are, with a payload that is not within
- * them, or a frame that goes on beyond max_payload + head + tail bytes ends the connection, and
- * the log says why.
- * RNL_EINVAL: the name is no name, or is taken; a function is missing; head or tail is too large.
- */
-static inline enum rnl_status rnl_add_framing(
-    struct rnl_setup *setup, const struct rnl_framing *framing)
-{
-	return rnl_link.host->add_framing(setup, framing);
-}
-
-/*
- * The same for messages that come from upstreams that have this module. Those that
- * rnl_add_route() and the module's table tell come from clients only.
- */
-static inline enum rnl_status rnl_add_upstream_route(
-    struct rnl_setup *setup, const struct rnl_route *route)
-{
-	return rnl_link.host->add_upstream_route(setup, route);
-}
-
-/*
- * The upstream of that name, for the two functions below, and how many addresses it has. -1:
- * there is no such connect section, or it does not list this module.
- */
-static inline int rnl_upstream_find(
-    struct rnl_setup *setup, const char *name, size_t *n_addresses)
-{
-	return rnl_link.host->upstream_find(setup, name, n_addresses);
-}
-
-/*
- * This worker's connection to address i of an upstream, in the order of the conf, from 0. NULL:
- * it is not up. An address or upstream that is not there ends the worker: it is a bug.
- */
-static inline struct rnl_conn *rnl_upstream_get(int upstream, size_t i)
-{
-	return rnl_link.host->upstream_get(upstream, i);
-}
-
-/* In turn, the next connection to one of its addresses that is up. NULL: none is. */
-static inline struct rnl_conn *rnl_upstream_next(int upstream)
-{
-	return rnl_link.host->upstream_next(upstream);
-}
-
-/*
- * In configure: have a counter among the daemon's metrics, as runnel_module_MODULE_NAME for each
- * worker; see METRICS in runnelctl(8). It starts at 0, only grows, and goes on when a worker is
- * replaced, in a reload, and in an upgrade. name: lower case letters, digits and '_', at most
- * 63, the last of them "_total". help: one line for people, at most 127 bytes. Both are copied.
- * RNL_EINVAL: one of them is not so, or the name is taken; the host has logged which.
- * RNL_EFULL: the modules of the conf have 64 metrics already.
- */
-static inline enum rnl_status rnl_add_counter(
-    struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
-{
-	return rnl_link.host->add_counter(setup, name, help, counter);
-}
-
-/*
- * The same for a level that goes up and down, whose name does not end in "_total". It is the
- * worker's own, and ends with it: the next one begins at 0.
- */
-static inline enum rnl_status rnl_add_gauge(
-    struct rnl_setup *setup, const char *name, const char *help, struct rnl_gauge **gauge)
-{
-	return rnl_link.host->add_gauge(setup, name, help, gauge);
-}
-
-/* From configure on. It costs an add to memory of the worker's own. */
-static inline void rnl_counter_add(struct rnl_counter *counter, uint64_t n)
-{
-	rnl_link.host->add_to_counter(counter, n);
-}
-
-static inline void rnl_gauge_set(struct rnl_gauge *gauge, double level)
-{
-	rnl_link.host->set_gauge(gauge, level);
-}
-
-/* by may be negative. */
-static inline void rnl_gauge_add(struct rnl_gauge *gauge, double by)
-{
-	rnl_link.host->add_to_gauge(gauge, by);
-}
-
-/* In configure: say what is wrong, for the operator. Returns -1, for `return rnl_refuse(...)`.
- */
-RNL_PRINTF(2, 3)
-static inline int rnl_refuse(struct rnl_setup *setup, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	rnl_link.host->refuse(setup, fmt, args);
-	va_end(args);
-	return -1;
-}
-
-/*
- * Count a message whose payload is not what it should be, and log why, at most once a second.
- * Returns RNL_DONE.
- */
-static inline enum rnl_verdict rnl_malformed(
-    struct rnl_conn *conn, const struct rnl_msg *msg, const char *why)
-{
-	rnl_link.host->malformed(rnl_link.self, conn, msg, why);
-	return RNL_DONE;
-}
-
-/* One line in the daemon's log, with the module's name. */
-RNL_PRINTF(2, 3)
-static inline void rnl_log(enum rnl_level level, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	rnl_link.host->log(rnl_link.self, level, fmt, args);
-	va_end(args);
-}
+/* --- Blocking work --- */
 
 /*
  * Have work(arg) called in another thread, where it may block, and then done(conn, arg) on the
@@ -879,21 +935,6 @@ static inline enum rnl_status rnl_work(
     struct rnl_conn *conn, uint64_t key, rnl_work_f *work, rnl_done_f *done, void *arg)
 {
 	return rnl_link.host->work(rnl_link.self, conn, key, work, done, arg);
-}
-
-/*
- * The worker's event loop, from the start hook on. Watchers of libev and of libraries that
- * speak it run in it.
- */
-static inline struct ev_loop *rnl_loop(void)
-{
-	return rnl_link.host->loop();
-}
-
-/* The number of this worker's slot, from 0. */
-static inline int rnl_worker(void)
-{
-	return rnl_link.host->worker();
 }
 
 #ifdef __cplusplus
