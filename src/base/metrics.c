@@ -33,23 +33,16 @@ int metric_find(const struct metric_directory *directory, const char *module, co
 	return -1;
 }
 
-enum status metric_learn(
-    struct metric_directory *directory, const struct metric_entry *entry, struct reason *why)
+int metric_learn(struct metric_directory *directory, const struct metric_entry *entry)
 {
 	int index = metric_find(directory, entry->module, entry->name);
 
-	if (index >= 0) {
-		directory->list[index] = *entry;
-		return STATUS_OK;
-	}
-	if (directory->n == METRICS_MAX)
-		return reason_set(why,
-		    "module '%s': metric '%s': modules have declared %d metrics since this "
-		    "daemon started, and there is room for no more",
-		    entry->module, entry->name, METRICS_MAX);
-	directory->list[directory->n] = *entry;
-	directory->n++;
-	return STATUS_OK;
+	if (index < 0 && directory->n == METRICS_MAX)
+		return -1;
+	if (index < 0)
+		index = (int)directory->n++;
+	directory->list[index] = *entry;
+	return index;
 }
 
 /* More than one process may add to a sum that is kept: in an upgrade there are two masters. */

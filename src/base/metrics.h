@@ -1,7 +1,7 @@
 /*
  * Metrics that modules declare, as they lie in memory which the master shares with
- * its workers: what there is, in a directory that only the master writes and that
- * only grows; and the values, by their place in it, which each process has for
+ * its workers: what there is, in a directory that only the master writes; and the
+ * values, by their place in it, which each process has for
  * itself. A counter is like those of counters.h; a gauge ends with its process.
  */
 #ifndef RUNNEL_BASE_METRICS_H
@@ -21,6 +21,7 @@ enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
 
 struct metric_entry {
 	uint32_t kind;
+	uint32_t generation;           /* the last that has it */
 	char module[METRIC_NAME_SIZE]; /* the name of its section */
 	char name[METRIC_NAME_SIZE];   /* as the module gives it */
 	char help[METRIC_HELP_SIZE];
@@ -59,11 +60,11 @@ const char *metric_family(const struct metric_entry *entry, char family[METRIC_F
 int metric_find(const struct metric_directory *directory, const char *module, const char *name);
 
 /*
- * Add a metric, or give the one that is there its help anew; it has the same kind, which the
- * end of its name tells. STATUS_INVALID: the directory is full; *why names the metric.
+ * Add a metric, or write the one that is there anew; it has the same kind, which the end of its
+ * name tells. Returns its place; -1: the directory is full.
  */
-enum status metric_learn(struct metric_directory *directory, const struct metric_entry *entry,
-    struct reason *why) MUST_CHECK;
+int metric_learn(
+    struct metric_directory *directory, const struct metric_entry *entry) MUST_CHECK;
 
 /* Add what is declared in from; of counters only, unless gauges are wanted as well. */
 void metric_cells_add(const struct metric_directory *directory, struct metric_cells *to,

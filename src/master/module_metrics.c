@@ -45,30 +45,97 @@ static bool read_line(const char *at, struct metric_entry *entry)
 	return true;
 }
 
-static enum status learn_all(
-    struct metric_directory *directory, const char *text, struct reason *why)
+/* What becomes of the directory. */
+struct learning {
+	const struct pages *pages;
+	struct metric_directory next;
+	uint64_t taken;      /* places that had another metric: a bit for each */
+	uint32_t generation; /* whose metrics these are */
+	uint32_t serving;    /* the generation that serves, of which workers may come yet */
+};
+
+/* Does a process have the metric of this place? */
+static bool is_declared(const struct pages *pages, int index)
+{
+	for (unsigned int slot = 0; slot < SETTINGS_MAX_WORKERS; slot++) {
+		for (unsigned int i = 0; pages->list[slot].is_used && i < SLOT_SEATS; i++) {
+			const struct seat *seat = &pages->list[slot].seats[i];
+
+			if ((counter_read(seat->metrics.declared) &
+				metric_bit((size_t)index)) != 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Take the place of a metric that nobody has any more. False: there is none. */
+static bool replace(struct learning *learning, const struct metric_entry *entry)
+{
+	for (int i = 0; i < METRICS_MAX; i++) {
+		struct metric_entry *old = &learning->next.list[i];
+
+		if (old->generation >= learning->serving || is_declared(learning->pages, i))
+			continue;
+		*old = *entry;
+		learning->taken |= metric_bit((size_t)i);
+		return true;
+	}
+	return false;
+}
+
+static enum status learn_all(struct learning *learning, const char *text, struct reason *why)
 {
 	for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
 		struct metric_entry entry;
 
-		if (strncmp(text, LINE_START, strlen(LINE_START)) == 0 &&
-		    read_line(text + strlen(LINE_START), &entry) &&
-		    metric_learn(directory, &entry, why) != STATUS_OK)
-			return STATUS_INVALID;
+		if (strncmp(text, LINE_START, strlen(LINE_START)) != 0 ||
+		    !read_line(text + strlen(LINE_START), &entry))
+			continue;
+		entry.generation = learning->generation;
+		if (metric_learn(&learning->next, &entry) < 0 && !replace(learning, &entry))
+			return reason_set(why,
+			    "module '%s': metric '%s': there is room for %d, with those of "
+			    "generations that still run",
+			    entry.module, entry.name, METRICS_MAX);
 	}
 	return STATUS_OK;
 }
 
-enum status module_metrics_learn(struct pages *pages, const char *conf_text, struct reason *why)
+/* What was counted there is not the new metric's. */
+static void clear_taken(struct pages *pages, uint64_t taken)
 {
-	struct metric_directory *next = must_alloc(1, sizeof(*next));
+	for (unsigned int slot = 0; slot < SETTINGS_MAX_WORKERS; slot++) {
+		struct metric_cells *past = &pages->list[slot].past_metrics;
+
+		if (!pages->list[slot].is_used)
+			continue;
+		__atomic_fetch_and(&past->declared, ~taken, __ATOMIC_RELAXED);
+		for (size_t i = 0; i < METRICS_MAX; i++) {
+			if ((taken & metric_bit(i)) != 0)
+				past->list[i].count = 0;
+		}
+	}
+}
+
+enum status module_metrics_learn(struct pages *pages, const char *conf_text,
+    uint32_t generation, uint32_t serving, struct reason *why)
+{
+	struct learning *learning = must_alloc(1, sizeof(*learning));
 	enum status status;
 
-	*next = *pages->directory;
-	status = learn_all(next, conf_text, why);
-	if (status == STATUS_OK)
-		*pages->directory = *next;
-	free(next);
+	*learning = (struct learning){
+		.pages = pages,
+		.next = *pages->directory,
+		.generation = generation,
+		.serving = serving,
+	};
+	status = learn_all(learning, conf_text, why);
+	if (status == STATUS_OK) {
+		clear_taken(pages, learning->taken);
+		*pages->directory = learning->next;
+	}
+	free(learning);
 	return status;
 }
 

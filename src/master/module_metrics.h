@@ -12,11 +12,12 @@
 #include "master/pages.h"
 
 /*
- * Before workers of a conf are started: have a place for each of its metrics. STATUS_INVALID:
- * there is no room; *why names the first without, and nothing has changed.
+ * Before workers of a generation's conf are started: have a place for each of its metrics, where
+ * there is no other that of one which neither the generation that serves nor any process has.
+ * STATUS_INVALID: there is no room; *why names the first without, and nothing has changed.
  */
-enum status module_metrics_learn(
-    struct pages *pages, const char *conf_text, struct reason *why) MUST_CHECK;
+enum status module_metrics_learn(struct pages *pages, const char *conf_text,
+    uint32_t generation, uint32_t serving, struct reason *why) MUST_CHECK;
 
 /* In the text format of Prometheus. */
 void module_metrics_print(const struct pages *pages, FILE *out);

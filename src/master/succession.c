@@ -196,6 +196,9 @@ static void start_crew(struct succession *succession, struct generation *next)
 static void start_next(struct succession *succession, char *conf_text, unsigned int n_workers)
 {
 	const struct succession_config *config = &succession->config;
+	/* In an upgrade it is another master's. */
+	uint32_t serving =
+	    succession->current != NULL ? succession->current->number : succession->last_number;
 	struct generation *next = NULL;
 	struct reason why = { "" };
 	enum status status;
@@ -204,7 +207,8 @@ static void start_next(struct succession *succession, char *conf_text, unsigned 
 	    ++succession->last_number, config->conf_path, conf_text, n_workers, &next, &why);
 	succession->next = next;
 	if (status == STATUS_OK)
-		status = module_metrics_learn(config->pages, next->conf_text, &why);
+		status = module_metrics_learn(
+		    config->pages, next->conf_text, next->number, serving, &why);
 	if (status == STATUS_OK)
 		status = config->prepare(next, &why, config->arg);
 	if (status == STATUS_OK)

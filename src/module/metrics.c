@@ -91,7 +91,6 @@ enum rnl_status module_metric_add(const struct module *module, enum metric_kind 
 {
 	struct metric_entry entry = { .kind = kind };
 	const char *fault = name_fault(kind, name);
-	struct reason why = { "" };
 
 	if (fault == NULL)
 		fault = help_fault(help);
@@ -102,15 +101,11 @@ enum rnl_status module_metric_add(const struct module *module, enum metric_kind 
 		    name != NULL ? name : "", fault);
 		return RNL_EINVAL;
 	}
-	if (metrics.own.n == METRICS_MAX)
-		return RNL_EFULL;
 	strcpy(entry.module, module->name);
 	strcpy(entry.name, name);
 	strcpy(entry.help, help);
-	if (metric_learn(&metrics.own, &entry, &why) != STATUS_OK) {
-		log_error("%s", why.text);
-		return RNL_EINVAL;
-	}
+	if (metric_learn(&metrics.own, &entry) < 0)
+		return RNL_EFULL;
 	return find_cell(&entry, metrics.cells != NULL ? metrics.cells : &metrics.spare, cell);
 }
 

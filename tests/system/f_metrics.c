@@ -204,7 +204,7 @@ START_TEST(bad_metrics_are_refused_to_the_module)
 }
 END_TEST
 
-/* Of one conf, and of all confs that a daemon has had. */
+/* With those of generations that still run. */
 START_TEST(there_is_room_for_64)
 {
 	struct daemon *daemon = start(1, METER("more = 62"));
@@ -214,12 +214,17 @@ START_TEST(there_is_room_for_64)
 	ctl_expect_said(daemon, "module 'meter': gauge 62: -1");
 	set_conf(daemon, MODULE("other", "") LISTEN("other"));
 	ctl_expect(daemon, "reload", 1);
-	ctl_expect_said(daemon, "module 'other': metric 'bytes_total': modules have declared "
-				"64 metrics since this daemon started");
+	ctl_expect_said(daemon,
+	    "module 'other': metric 'bytes_total': there is room for 64, with those of");
 	/* One that is known has its place. */
 	set_conf(daemon, METER("more = 3"));
 	ctl_expect(daemon, "reload", 0);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
 	expect_metric(daemon, BYTES "0");
+	set_conf(daemon, MODULE("other", "") LISTEN("other"));
+	ctl_expect(daemon, "reload", 0);
+	expect_metric(
+	    daemon, "runnel_module_other_bytes_total{worker=\"0\",module=\"other\"} 0");
 	daemon_stop(&daemon);
 }
 END_TEST

@@ -30,8 +30,8 @@ static void learn(const char *text)
 {
 	struct reason why = { "" };
 
-	ck_assert_msg(
-	    module_metrics_learn(&pages, text, &why) == STATUS_OK, "refused: %s", why.text);
+	ck_assert_msg(module_metrics_learn(&pages, text, 1, 0, &why) == STATUS_OK,
+	    "refused: %s", why.text);
 }
 
 static void expect_text(const char *expected)
@@ -158,14 +158,56 @@ START_TEST(full_directory_stays_as_it_is)
 		snprintf(text, sizeof(text), "#metric gauge a y%d help\n", i);
 		learn(text);
 	}
-	ck_assert_int_eq(module_metrics_learn(
-			     &pages, "#metric gauge a z help\n#metric gauge a z2 help\n", &why),
+	ck_assert_int_eq(module_metrics_learn(&pages,
+			     "#metric gauge a z help\n#metric gauge a z2 help\n", 2, 1, &why),
 	    STATUS_INVALID);
 	ck_assert_ptr_nonnull(strstr(why.text, "module 'a': metric 'z2': "));
 	ck_assert_uint_eq(pages.directory->n, METRICS_MAX - 1);
 	learn("#metric gauge a z help\n");
 	learn("#metric gauge a z other help\n");
 	ck_assert_str_eq(pages.directory->list[METRICS_MAX - 1].help, "other help");
+}
+END_TEST
+
+/* Not that of one which a process has, or which is of the generation that serves. */
+START_TEST(place_that_nobody_needs_is_given_to_another)
+{
+	struct reason why = { "" };
+	struct metric_cells sum;
+	struct seat *seat;
+	char text[64];
+
+	for (int i = 0; i < METRICS_MAX; i++) {
+		snprintf(text, sizeof(text), "#metric counter a x%d_total help\n", i);
+		learn(text);
+	}
+	seat = declare(0, UINT64_MAX);
+	seat->metrics.list[2].count = 5;
+	ck_assert_int_eq(
+	    module_metrics_learn(&pages, "#metric counter a x0_total help\n", 2, 1, &why),
+	    STATUS_OK);
+	/* The process has them all; then only two of them. */
+	ck_assert_int_eq(
+	    module_metrics_learn(&pages, "#metric counter b y_total help\n", 3, 2, &why),
+	    STATUS_INVALID);
+	pages_leave_seat(&pages, 0, seat);
+	declare(0, 2);
+	/* Those of generation 1, while it serves, are needed. */
+	ck_assert_int_eq(
+	    module_metrics_learn(&pages, "#metric counter b y_total help\n", 3, 1, &why),
+	    STATUS_INVALID);
+	ck_assert_int_eq(
+	    module_metrics_learn(&pages, "#metric counter b y_total help\n", 3, 2, &why),
+	    STATUS_OK);
+	ck_assert_int_eq(metric_find(pages.directory, "a", "x0_total"), 0);
+	ck_assert_int_eq(metric_find(pages.directory, "a", "x1_total"), 1);
+	ck_assert_int_eq(metric_find(pages.directory, "b", "y_total"), 2);
+	/* It begins anew. */
+	pages_sum_metrics(&pages, 0, &sum);
+	ck_assert_uint_eq(sum.declared, UINT64_MAX & ~UINT64_C(4));
+	declare(0, 4);
+	pages_sum_metrics(&pages, 0, &sum);
+	ck_assert_uint_eq(sum.list[2].count, 0);
 }
 END_TEST
 
@@ -179,5 +221,6 @@ TCase *module_metrics_tests(void)
 	tcase_add_test(tcase, sections_of_like_names_share_a_family);
 	tcase_add_test(tcase, processes_of_a_slot_are_added_up);
 	tcase_add_test(tcase, full_directory_stays_as_it_is);
+	tcase_add_test(tcase, place_that_nobody_needs_is_given_to_another);
 	return tcase;
 }
