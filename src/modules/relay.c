@@ -72,6 +72,24 @@ static struct {
 	uint64_t undelivered; /* replies for which the client's queue had no room */
 } counts;
 
+/* The same for whoever watches; NULL: there was no place for one. */
+static struct {
+	struct rnl_counter *requests, *replies, *failed;
+	struct rnl_gauge *in_flight;
+} metrics;
+
+static void count(struct rnl_counter *counter)
+{
+	if (counter != NULL)
+		rnl_counter_add(counter, 1);
+}
+
+static void move_in_flight(int by)
+{
+	if (metrics.in_flight != NULL)
+		rnl_gauge_add(metrics.in_flight, by);
+}
+
 static uintptr_t in_flight(const struct rnl_conn *client)
 {
 	return (uintptr_t)rnl_data(client);
@@ -117,6 +135,7 @@ static void fail(struct rnl_conn *client, uint32_t id, enum cause cause)
 	unsigned char payload[8];
 
 	counts.failed[cause]++;
+	count(metrics.failed);
 	put_be32(payload, id);
 	put_be32(payload + 4, cause);
 	if (!conf.is_telling ||
@@ -134,7 +153,9 @@ static void fail_request(struct backend *backend, struct request *request, enum 
 		release(client);
 	} else {
 		counts.failed[cause]++;
+		count(metrics.failed);
 	}
+	move_in_flight(-1);
 	requests_remove(backend->requests, request);
 }
 
@@ -225,6 +246,7 @@ static enum cause pass_on(
 	request->id = msg->id;
 	request->due = ev_now(rnl_loop()) + conf.timeout_s;
 	hold(client);
+	move_in_flight(1);
 	if (!ev_is_active(&backend->timer))
 		set_timer(backend);
 	return CAUSE_NONE;
@@ -260,6 +282,7 @@ static enum rnl_verdict forward(struct rnl_conn *client, const struct rnl_msg *m
 
 	(void)arg;
 	counts.requests++;
+	count(metrics.requests);
 	while (n_tries-- > 0 && cause != CAUSE_NONE) {
 		struct rnl_conn *conn =
 		    conf.is_by_client ? pick_for(client) : rnl_upstream_next(conf.upstream);
@@ -284,9 +307,11 @@ static void deliver(struct backend *backend, struct request *request, uint32_t i
 		status = rnl_send(client, id, payload, len);
 		release(client);
 	}
+	move_in_flight(-1);
 	requests_remove(backend->requests, request);
 	if (status == RNL_OK) {
 		counts.replies++;
+		count(metrics.replies);
 	} else if (status == RNL_ECLOSED) {
 		counts.gone++;
 	} else {
@@ -470,6 +495,29 @@ static int add_routes(struct rnl_setup *setup)
 	return 0;
 }
 
+static void add_counter(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
+{
+	if (rnl_add_counter(setup, name, help, counter) != RNL_OK)
+		*counter = NULL;
+}
+
+/* The relay is of use without them. */
+static void add_metrics(struct rnl_setup *setup)
+{
+	add_counter(
+	    setup, "requests_total", "requests that came from clients", &metrics.requests);
+	add_counter(setup, "replies_total", "replies that were passed back to clients",
+	    &metrics.replies);
+	add_counter(
+	    setup, "failed_requests_total", "requests that got no reply", &metrics.failed);
+	if (rnl_add_gauge(setup, "requests_in_flight", "requests that wait for their replies",
+		&metrics.in_flight) != RNL_OK) {
+		metrics.in_flight = NULL;
+		rnl_log(RNL_LOG_WARN, "there is no place for all of its metrics");
+	}
+}
+
 static int configure(struct rnl_setup *setup)
 {
 	static const char *const spreads[] = { "message", "client", NULL };
@@ -494,6 +542,7 @@ static int configure(struct rnl_setup *setup)
 		return rnl_refuse(setup,
 		    "upstream: there is no section connect %s whose modules list this one",
 		    conf.upstream_name);
+	add_metrics(setup);
 	return add_routes(setup);
 }
 

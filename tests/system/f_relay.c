@@ -14,6 +14,7 @@
 
 #include "system/backend.h"
 #include "system/client.h"
+#include "system/ctl.h"
 #include "system/daemon.h"
 #include "system/process.h"
 #include "system/relay.h"
@@ -531,6 +532,9 @@ START_TEST(only_the_ids_of_the_conf_are_passed_on)
 }
 END_TEST
 
+#define METRIC(module, name, value) \
+	"\nrunnel_module_" module "_" name "{worker=\"0\",module=\"" module "\"} " value "\n"
+
 /* Sections of one file, each with options, connections and counts of its own. */
 START_TEST(each_range_goes_to_its_own_group_of_backends)
 {
@@ -538,6 +542,7 @@ START_TEST(each_range_goes_to_its_own_group_of_backends)
 	struct backend backends[3];
 	struct daemon *daemon;
 	int servers[3], client;
+	char control[160];
 
 	for (int i = 0; i < 3; i++)
 		backend_open(&backends[i]);
@@ -552,6 +557,8 @@ START_TEST(each_range_goes_to_its_own_group_of_backends)
 	    "connect shop { address = \"127.0.0.1:%u\" modules = { shop } framing = ltv }\n"
 	    "listen main { address = \"127.0.0.1:0\" modules = { relay, chat, shop } }\n",
 	    backends[0].port, backends[1].port, backends[2].port);
+	snprintf(control, sizeof(control), "control-socket = \"%s/sock\"\n", daemon->folder);
+	ctl_append(daemon, control);
 	daemon_start(daemon);
 	for (int i = 0; i < 3; i++)
 		servers[i] = backend_accept(&backends[i]);
@@ -576,14 +583,30 @@ START_TEST(each_range_goes_to_its_own_group_of_backends)
 		reply = message_receive(client);
 		message_expect(&reply, 1000 * (i + 1), 0, "hello");
 	}
+	message_say(client, 2000, "one that waits");
+	message_receive(servers[1]);
+	ctl_expect(daemon, "metrics", 0);
+	ctl_expect_said(daemon, METRIC("chat", "requests_total", "2"));
+	ctl_expect_said(daemon, METRIC("chat", "replies_total", "1"));
+	ctl_expect_said(daemon, METRIC("chat", "failed_requests_total", "0"));
+	ctl_expect_said(daemon, METRIC("chat", "requests_in_flight", "1"));
+	ctl_expect_said(daemon, METRIC("shop", "requests_total", "1"));
+	ctl_expect_said(daemon, METRIC("shop", "requests_in_flight", "0"));
+	close(servers[1]);
+	client_expect_eof(client);
+	ctl_expect(daemon, "metrics", 0);
+	ctl_expect_said(daemon, METRIC("chat", "failed_requests_total", "1"));
+	ctl_expect_said(daemon, METRIC("chat", "requests_in_flight", "0"));
 	close(client);
 	daemon_end(daemon);
 	for (int i = 0; i < 3; i++) {
 		char line[64];
 
-		snprintf(line, sizeof(line), "module '%s': requests=1 replies=1 ", names[i]);
+		snprintf(line, sizeof(line), "module '%s': requests=%d replies=1 ", names[i],
+		    i == 1 ? 2 : 1);
 		ck_assert_uint_eq(daemon_n_logged(daemon, line), 1);
-		close(servers[i]);
+		if (i != 1)
+			close(servers[i]);
 		backend_close(&backends[i]);
 	}
 	daemon_destroy(&daemon);
