@@ -187,9 +187,9 @@ const char *value_describe(const struct value_rule *rule, char buf[VALUE_RULE_SI
 		append(buf, "an absolute path, the name of a file in module-dir or \"\"");
 		break;
 	case VALUE_TARGET:
-		append(buf, "\"" ADDRESS_UNIX "/PATH\", ");
-		/* fall through */
 	case VALUE_ADDRESS:
+		if (rule->type == VALUE_TARGET)
+			append(buf, "\"" ADDRESS_UNIX "/PATH\", ");
 		append(buf, "\"127.0.0.1:8888\" or \"[::1]:8888\", numeric, port 0 to 65535");
 		if (rule->words != NULL) {
 			append(buf, ", or ");
