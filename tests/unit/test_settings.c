@@ -543,6 +543,10 @@ START_TEST(object_may_be_a_name)
 }
 END_TEST
 
+#define BEATEN_UPSTREAM                                                                \
+	"}\nconnect a { address = 127.0.0.1:2 modules = c10k heartbeat-interval = 2s " \
+	"heartbeat-timeout = 1s"
+
 /* What a peer that answers heartbeats could not live up to. */
 START_TEST(heartbeats_that_come_too_late_are_warned_of)
 {
@@ -550,8 +554,7 @@ START_TEST(heartbeats_that_come_too_late_are_warned_of)
 		"heartbeat-interval = 10s heartbeat-timeout = 10s",
 		"heartbeat-interval = 10s heartbeat-timeout = 11s",
 		"heartbeat-timeout = 1s",
-		"}\nconnect a { address = 127.0.0.1:2 modules = c10k heartbeat-interval = 2s "
-		"heartbeat-timeout = 1s",
+		BEATEN_UPSTREAM,
 	};
 	static const char *const places[] = { "1: listen 'main'", NULL, NULL,
 		"2: connect 'a'" };
