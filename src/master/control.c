@@ -14,9 +14,11 @@
 #include "base/memory.h"
 #include "base/panic.h"
 #include "base/units.h"
+#include "master/answer.h"
 #include "master/control.h"
 #include "master/control_client.h"
 #include "master/control_socket.h"
+#include "master/dismissals.h"
 #include "master/request.h"
 
 #define SESSION_MAGIC 0x5e551027u
@@ -25,9 +27,6 @@
 /* Those who may only read cannot keep out those who may do all. */
 #define MAX_CLIENTS 32u
 #define MAX_READERS 24u
-
-/* Those who are told that they cannot be served; of more, the connection is closed at once. */
-#define MAX_DISMISSED 32u
 
 #define MAX_ANSWER_BYTES (4u * 1024u * 1024u)
 #define IDLE_S 30.
@@ -44,8 +43,7 @@ struct control {
 	ev_timer pause;
 	struct link sessions;
 	unsigned int n_sessions, n_readers;
-	struct link dismissed;
-	unsigned int n_dismissed;
+	struct dismissals dismissals;
 	struct link requests; /* all that are not answered */
 	struct log_cap refused_cap, failed_cap, denied_cap;
 };
@@ -60,13 +58,6 @@ struct control_session {
 	struct control_request *request;
 	void (*on_end)(void *arg); /* NULL: nobody wants to know; likewise arg */
 	void *arg;
-};
-
-/* A client that is told why it is not served. */
-struct dismissed {
-	struct link link;
-	struct control *control;
-	struct control_client *client;
 };
 
 struct control_request {
@@ -105,56 +96,18 @@ static void on_client_end(struct control_client *client, void *arg)
 		on_end(end_arg);
 }
 
-/* NULL: out of memory. */
-static json_t *success(json_t *object)
-{
-	json_t *answer = json_pack("{sb}", "ok", 1);
-
-	if (object != NULL && json_object_update(answer, object) < 0) {
-		json_decref(answer);
-		answer = NULL;
-	}
-	json_decref(object);
-	return answer;
-}
-
-static json_t *failure(const char *text)
-{
-	return json_pack("{sb so}", "ok", 0, "error", control_text(text));
-}
-
-/* The answer as a line, and that it is one is over then; NULL: out of memory. */
-static char *to_line(json_t *answer, size_t *len)
-{
-	/* Bounds of durations are short decimals, and stay so with fewer digits than a double has. */
-	char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)), *line;
-
-	json_decref(answer);
-	if (text == NULL)
-		return NULL;
-	*len = strlen(text);
-	line = realloc(text, *len + 2);
-	if (line == NULL) {
-		free(text);
-		return NULL;
-	}
-	memcpy(line + *len, "\n", 2);
-	++*len;
-	return line;
-}
-
 /* Takes the answer. */
 static void send_answer(struct control_session *session, json_t *answer)
 {
 	char size[UNITS_TEXT_SIZE], text[80], *line;
 	size_t len = 0;
 
-	line = to_line(answer, &len);
+	line = answer_to_line(answer, &len);
 	if (len > MAX_ANSWER_BYTES) {
 		free(line);
 		snprintf(text, sizeof(text), "the answer is longer than %s; ask for less",
 		    units_format_size(MAX_ANSWER_BYTES, size));
-		line = to_line(failure(text), &len);
+		line = answer_to_line(answer_failure(text), &len);
 	}
 	control_client_answer(session->client, line, len);
 }
@@ -178,7 +131,7 @@ static void finish(struct control_request *request, json_t *answer)
 
 void control_answer(struct control_request *request, json_t *object)
 {
-	finish(request, success(object));
+	finish(request, answer_success(object));
 }
 
 void control_fail(struct control_request *request, const char *fmt, ...)
@@ -189,7 +142,7 @@ void control_fail(struct control_request *request, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	finish(request, failure(text));
+	finish(request, answer_failure(text));
 }
 
 void control_answer_at_end(struct control_request *request)
@@ -202,23 +155,6 @@ const char *control_request_verb(const struct control_request *request)
 {
 	CHECK_MAGIC(request, REQUEST_MAGIC);
 	return request->verb->name;
-}
-
-json_t *control_text(const char *text)
-{
-	json_t *string = json_string(text);
-	char *copy;
-
-	if (string != NULL)
-		return string;
-	copy = strdup(text);
-	for (char *at = copy; at != NULL && *at != '\0'; at++) {
-		if ((unsigned char)*at >= 0x80)
-			*at = '?';
-	}
-	string = copy != NULL ? json_string(copy) : NULL;
-	free(copy);
-	return string;
 }
 
 json_t *control_request_object(const struct control_request *request)
@@ -316,7 +252,7 @@ static void act(
 	struct control_request *request = request_new(session, verb, object);
 
 	if (request == NULL) {
-		send_answer(session, failure("out of memory"));
+		send_answer(session, answer_failure("out of memory"));
 		return;
 	}
 	if (verb->access == CONTROL_FULL)
@@ -344,62 +280,7 @@ static void on_line(struct control_client *client, const char *line, size_t len,
 		}
 		json_decref(object);
 	}
-	send_answer(session, failure(why.text));
-}
-
-static void dismissed_destroy(struct dismissed *dismissed)
-{
-	list_remove(&dismissed->link);
-	dismissed->control->n_dismissed--;
-	control_client_destroy(&dismissed->client);
-	free(dismissed);
-}
-
-static void on_dismissed_end(struct control_client *client, void *arg)
-{
-	(void)client;
-	dismissed_destroy(arg);
-}
-
-/* NULL: there are too many, or no memory; fd is closed. */
-static struct dismissed *dismissed_new(struct control *control, int fd)
-{
-	struct control_client_config config = {
-		.loop = control->config.loop,
-		.max_line = REQUEST_MAX_BYTES,
-		.idle_s = control->config.idle_s,
-		.on_end = on_dismissed_end,
-	};
-	struct dismissed *dismissed = NULL;
-
-	if (control->n_dismissed < MAX_DISMISSED)
-		dismissed = calloc(1, sizeof(*dismissed));
-	if (dismissed == NULL) {
-		close(fd);
-		return NULL;
-	}
-	config.arg = dismissed;
-	dismissed->client = control_client_new(fd, &config);
-	if (dismissed->client == NULL) {
-		free(dismissed);
-		return NULL;
-	}
-	dismissed->control = control;
-	list_append(&control->dismissed, &dismissed->link);
-	control->n_dismissed++;
-	return dismissed;
-}
-
-static void turn_away(struct control *control, int fd, const char *error)
-{
-	struct dismissed *dismissed = dismissed_new(control, fd);
-	size_t len = 0;
-	char *line;
-
-	if (dismissed == NULL)
-		return;
-	line = to_line(failure(error), &len);
-	control_client_dismiss(dismissed->client, line, len);
+	send_answer(session, answer_failure(why.text));
 }
 
 /* NULL: welcome. */
@@ -435,7 +316,7 @@ static struct control_session *session_new(
 	};
 
 	if (session == NULL) {
-		turn_away(control, fd, "out of memory");
+		dismissals_add(&control->dismissals, fd, "out of memory");
 		return NULL;
 	}
 	session->client = control_client_new(fd, &config);
@@ -458,7 +339,7 @@ static void take(struct control *control, int fd)
 	const char *error = objection(control, fd, &peer);
 
 	if (error != NULL)
-		turn_away(control, fd, error);
+		dismissals_add(&control->dismissals, fd, error);
 	else if (session_new(control, fd, &peer, control->config.idle_s) == NULL)
 		log_warn("control: no memory for a client");
 }
@@ -548,7 +429,7 @@ enum status control_open(
 	control->socket = socket;
 	control->group = group;
 	list_init(&control->sessions);
-	list_init(&control->dismissed);
+	dismissals_init(&control->dismissals, config->loop, control->config.idle_s);
 	list_init(&control->requests);
 	ev_init(&control->pause, on_pause_end);
 	ev_io_init(&control->io, on_accept, socket.fd, EV_READ);
@@ -588,8 +469,7 @@ static void drop_clients(struct control *control)
 
 	list_foreach_safe(link, after, &control->sessions)
 		session_destroy(container_of(link, struct control_session, link));
-	list_foreach_safe(link, after, &control->dismissed)
-		dismissed_destroy(container_of(link, struct dismissed, link));
+	dismissals_drop(&control->dismissals);
 }
 
 void control_forget(struct control *control)

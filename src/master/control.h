@@ -79,9 +79,6 @@ const char *control_request_verb(const struct control_request *request);
 /* The whole request, an object. Borrowed until it is answered. */
 json_t *control_request_object(const struct control_request *request);
 
-/* A text that may have bytes that are not UTF-8, which JSON cannot have: with '?' for them. */
-json_t *control_text(const char *text);
-
 /*
  * Success, with the members of an object, which is taken over; NULL: none. An answer that is
  * too long becomes a failure. The request is gone after this.

@@ -1,10 +1,14 @@
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "master/endings.h"
+#include "worker/channel.h"
 
 /* What workers get beyond the time to end, or after the order to end at once, before SIGKILL. */
 #define KILL_DELAY_S 2.
@@ -27,6 +31,68 @@ void endings_init(struct endings *endings, struct ev_loop *loop)
 void endings_add(struct endings *endings, struct generation *generation)
 {
 	list_append(&endings->list, &generation->link);
+}
+
+/* Those that failed have never served, and have no connections. */
+static bool is_draining(const struct generation *generation)
+{
+	return generation->since_ms != 0;
+}
+
+/* Let the worker in a slot hand its connections over to one of the other generation. */
+static void connect_slot(struct generation *from, unsigned int slot, struct generation *to)
+{
+	int pair[2];
+
+	if (channel_open(pair) != STATUS_OK) {
+		log_warn("worker %u: its connections are closed: %s", slot, strerror(errno));
+		return;
+	}
+	crew_receive(to->crew, slot, pair[1]);
+	crew_hand_over(from->crew, slot, pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+void endings_hand_over(struct endings *endings, struct generation *to)
+{
+	struct link *link;
+
+	list_foreach(link, &endings->list) {
+		struct generation *from = generation_of(link);
+
+		for (unsigned int slot = 0; is_draining(from) && slot < from->settings->workers;
+		     slot++)
+			connect_slot(from, slot, to);
+	}
+}
+
+void endings_hand_over_again(
+    struct endings *endings, struct generation *to, unsigned int replaced)
+{
+	struct link *link;
+
+	list_foreach(link, &endings->list) {
+		struct generation *from = generation_of(link);
+
+		for (unsigned int slot = replaced;
+		     is_draining(from) && slot < from->settings->workers;
+		     slot += to->settings->workers)
+			connect_slot(from, slot, to);
+	}
+}
+
+void endings_hand_over_to(struct endings *endings, unsigned int slot, int fd)
+{
+	const struct generation *newest = NULL;
+	struct link *link;
+
+	list_foreach(link, &endings->list) {
+		if (is_draining(generation_of(link)))
+			newest = generation_of(link);
+	}
+	if (newest != NULL && slot < newest->settings->workers)
+		crew_hand_over(newest->crew, slot, fd);
 }
 
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)

@@ -22,6 +22,22 @@ void endings_init(struct endings *endings, struct ev_loop *loop);
 /* It ends, and is the list's from now on; an order has to follow. */
 void endings_add(struct endings *endings, struct generation *generation);
 
+/* Those that drain hand their connections over to the one that serves, slot by slot. */
+void endings_hand_over(struct endings *endings, struct generation *to);
+
+/*
+ * A worker of the one that serves was replaced; the one before may have died with connections
+ * on the way to it.
+ */
+void endings_hand_over_again(
+    struct endings *endings, struct generation *to, unsigned int replaced);
+
+/*
+ * The newest that drains hands over the connections of a slot to whoever is at the other end of
+ * fd (borrowed): one end is for one worker, and the others hand over to that generation.
+ */
+void endings_hand_over_to(struct endings *endings, unsigned int slot, int fd);
+
 /* One of them: let its connections go within limit_ms. */
 void endings_drain(struct endings *endings, struct generation *generation, uint32_t limit_ms);
 

@@ -70,7 +70,7 @@ void order_quit(struct master *master)
 		stop(master, 0);
 }
 
-void order_reload(struct master *master, succession_done_f *done, void *arg)
+void order_reload(struct master *master, waiter_done_f *done, void *arg)
 {
 	static const struct reason busy = { "no reload now: another change is not done yet" };
 

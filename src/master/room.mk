@@ -2,6 +2,7 @@ noinst_LIBRARIES += src/master/libmaster.a
 src_master_libmaster_a_SOURCES = \
 	src/master/activation.c src/master/activation.h \
 	src/master/adoption.c \
+	src/master/answer.c src/master/answer.h \
 	src/master/census.c src/master/census.h \
 	src/master/check.c \
 	src/master/checker.c src/master/checker.h \
@@ -12,6 +13,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/control_socket.c src/master/control_socket.h \
 	src/master/crew.c src/master/crew.h src/master/crew_view.c \
 	src/master/detach.c src/master/detach.h \
+	src/master/dismissals.c src/master/dismissals.h \
 	src/master/endings.c src/master/endings.h \
 	src/master/fork.c src/master/fork.h \
 	src/master/generation.c src/master/generation.h \
@@ -43,6 +45,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/summary.c src/master/summary.h \
 	src/master/upgrade.c src/master/upgrade.h \
 	src/master/verbs.c \
+	src/master/waiters.c src/master/waiters.h \
 	src/master/watchdog.c
 src_master_libmaster_a_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS)
 

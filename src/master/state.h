@@ -78,7 +78,7 @@ void order_quit(struct master *master);
 void order_fast_stop(struct master *master);
 
 /* orders.c: done as succession_reload() calls it, also when it cannot be done now. */
-void order_reload(struct master *master, succession_done_f *done, void *arg);
+void order_reload(struct master *master, waiter_done_f *done, void *arg);
 
 /* orders.c: the log file anew; all workers are told. Logged when it cannot be done. */
 enum status order_reopen(struct master *master, struct reason *why);

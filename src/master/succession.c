@@ -1,10 +1,7 @@
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/list.h"
@@ -14,17 +11,9 @@
 #include "master/endings.h"
 #include "master/module_metrics.h"
 #include "master/succession.h"
-#include "worker/channel.h"
 
 /* A generation that crashes soon after it began to serve is replaced by the one before. */
 #define FRESH_MS 120000
-
-/* Somebody who wants to know how it ends. */
-struct waiter {
-	struct link link;
-	succession_done_f *done;
-	void *arg;
-};
 
 struct succession {
 	struct succession_config config;
@@ -102,34 +91,10 @@ static void note(struct succession *succession, const char *what, const char *wh
 	    succession->last_number, what, why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
-static void add_waiter(struct link *list, succession_done_f *done, void *arg)
-{
-	struct waiter *waiter;
-
-	if (done == NULL)
-		return;
-	waiter = must_alloc(1, sizeof(*waiter));
-	waiter->done = done;
-	waiter->arg = arg;
-	list_append(list, &waiter->link);
-}
-
-static void tell_waiters(struct link *list, const struct reason *why)
-{
-	struct link *link;
-
-	while ((link = list_shift(list)) != NULL) {
-		struct waiter *waiter = container_of(link, struct waiter, link);
-
-		waiter->done(why, waiter->arg);
-		free(waiter);
-	}
-}
-
 /* An attempt is over: why it failed, or NULL. */
 static void conclude(struct succession *succession, const struct reason *why)
 {
-	tell_waiters(&succession->waiters, why);
+	waiters_tell(&succession->waiters, why);
 	if (!succession->is_again || succession->is_over)
 		return;
 	succession->is_again = false;
@@ -257,7 +222,7 @@ static void begin(struct succession *succession)
 		fail(succession, &why);
 }
 
-void succession_reload(struct succession *succession, succession_done_f *done, void *arg)
+void succession_reload(struct succession *succession, waiter_done_f *done, void *arg)
 {
 	static const struct reason stopping = { "the daemon stops" };
 
@@ -266,9 +231,9 @@ void succession_reload(struct succession *succession, succession_done_f *done, v
 			done(&stopping, arg);
 	} else if (succession_is_busy(succession)) {
 		succession->is_again = true;
-		add_waiter(&succession->later_waiters, done, arg);
+		waiters_add(&succession->later_waiters, done, arg);
 	} else {
-		add_waiter(&succession->waiters, done, arg);
+		waiters_add(&succession->waiters, done, arg);
 		begin(succession);
 	}
 }
@@ -293,45 +258,13 @@ void succession_resize(struct succession *succession, int by)
 	start_next(succession, must_strdup(current->conf_text), (unsigned int)n);
 }
 
-/* Let the worker in a slot of an old generation hand connections over to one of the new. */
-static void connect_slot(struct generation *from, unsigned int slot, struct generation *to)
-{
-	int pair[2];
-
-	if (channel_open(pair) != STATUS_OK) {
-		log_warn("worker %u: its connections are closed: %s", slot, strerror(errno));
-		return;
-	}
-	crew_receive(to->crew, slot, pair[1]);
-	crew_hand_over(from->crew, slot, pair[0]);
-	close(pair[0]);
-	close(pair[1]);
-}
-
-static void connect_slots(struct generation *from, struct generation *to)
-{
-	for (unsigned int slot = 0; slot < from->settings->workers; slot++)
-		connect_slot(from, slot, to);
-}
-
-/* The worker that was there before may have died with connections on the way to it. */
 static void on_replaced(unsigned int replaced, void *arg)
 {
 	struct succession *succession = arg;
-	struct generation *current = succession->current;
-	struct link *link;
 
-	if (current == NULL)
+	if (succession->current == NULL)
 		return;
-	list_foreach(link, &succession->endings.list) {
-		struct generation *from = container_of(link, struct generation, link);
-
-		if (from->since_ms == 0)
-			continue;
-		for (unsigned int slot = replaced; slot < from->settings->workers;
-		     slot += current->settings->workers)
-			connect_slot(from, slot, current);
-	}
+	endings_hand_over_again(&succession->endings, succession->current, replaced);
 	succession->config.replaced(replaced, succession->config.arg);
 }
 
@@ -339,15 +272,8 @@ static void on_replaced(unsigned int replaced, void *arg)
 static void hand_over(
     struct succession *succession, struct generation *from, struct generation *to)
 {
-	struct link *link;
-
 	endings_add(&succession->endings, from);
-	list_foreach(link, &succession->endings.list) {
-		struct generation *generation = container_of(link, struct generation, link);
-
-		if (generation->since_ms != 0)
-			connect_slots(generation, to);
-	}
+	endings_hand_over(&succession->endings, to);
 	endings_drain(&succession->endings, from, from->settings->drain_timeout_ms);
 	endings_cap(&succession->endings);
 }
@@ -463,8 +389,8 @@ static void be_over(struct succession *succession)
 		succession->next = NULL;
 	}
 	generation_destroy(&succession->next);
-	tell_waiters(&succession->waiters, &stopping);
-	tell_waiters(&succession->later_waiters, &stopping);
+	waiters_tell(&succession->waiters, &stopping);
+	waiters_tell(&succession->later_waiters, &stopping);
 }
 
 /* The present generation is one of those that end. */
@@ -500,21 +426,9 @@ void succession_freeze(struct succession *succession, bool is_frozen)
 	succession->is_frozen = is_frozen;
 }
 
-/* The newest of those that drain: the others hand over to it. One end is for one worker. */
 void succession_hand_over(struct succession *succession, unsigned int slot, int fd)
 {
-	const struct generation *newest = NULL;
-	struct link *link;
-
-	list_foreach(link, &succession->endings.list) {
-		const struct generation *generation =
-		    container_of(link, struct generation, link);
-
-		if (generation->since_ms != 0)
-			newest = generation;
-	}
-	if (newest != NULL && slot < newest->settings->workers)
-		crew_hand_over(newest->crew, slot, fd);
+	endings_hand_over_to(&succession->endings, slot, fd);
 }
 
 void succession_receive(struct succession *succession, unsigned int slot, int fd)

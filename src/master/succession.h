@@ -17,6 +17,7 @@
 #include "master/generation.h"
 #include "master/pages.h"
 #include "master/sockets.h"
+#include "master/waiters.h"
 
 struct succession;
 
@@ -46,9 +47,6 @@ struct succession_config {
 	void *arg;
 };
 
-/* How an attempt ended: why is NULL when the generation serves. */
-typedef void succession_done_f(const struct reason *why, void *arg);
-
 /* Generations are counted from first_number. */
 struct succession *succession_new(
     const struct succession_config *config, uint32_t first_number) MUST_CHECK;
@@ -57,7 +55,7 @@ struct succession *succession_new(
  * Read the conf and make the next generation of it. While that is done already, it is done
  * again afterwards. done (may be NULL) is called when the attempt that begins now or then is over.
  */
-void succession_reload(struct succession *succession, succession_done_f *done, void *arg);
+void succession_reload(struct succession *succession, waiter_done_f *done, void *arg);
 
 /* Make the next generation of the conf that serves with so many workers more, or less. */
 void succession_resize(struct succession *succession, int by);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "master/answer.h"
 #include "master/control.h"
 #include "master/module_metrics.h"
 #include "master/resident.h"
@@ -143,10 +144,10 @@ json_t *summary_to_json(const struct summary *summary)
 	const struct generation *generation = succession_current(summary->succession);
 
 	return json_pack("{ss si ss so sI sI so sI so so}", "version", PACKAGE_VERSION, "pid",
-	    (int)getpid(), "state", summary->phase, "conf", control_text(summary->conf_path),
+	    (int)getpid(), "state", summary->phase, "conf", answer_text(summary->conf_path),
 	    "uptime_ms", (json_int_t)summary->up_ms, "generation",
 	    generation != NULL ? (json_int_t)generation->number : 0, "last_change",
-	    control_text(succession_outcome(summary->succession)), "draining",
+	    answer_text(succession_outcome(summary->succession)), "draining",
 	    generation != NULL ? count_draining(generation, summary->pages) : 0, "workers",
 	    workers_of(generation, summary->pages), "ending", ending_of(summary->succession));
 }

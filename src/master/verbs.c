@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "master/answer.h"
 #include "master/conns.h"
 #include "master/scrape.h"
 #include "master/state.h"
@@ -127,9 +128,10 @@ static void tell_status(struct control_request *request, void *arg)
 }
 
 /* Takes the stream's buffer, and answers with it as text. */
-static void answer_text(struct control_request *request, json_t *object, FILE *out, char **text)
+static void answer_with_text(
+    struct control_request *request, json_t *object, FILE *out, char **text)
 {
-	if (fclose(out) == 0 && json_object_set_new(object, "text", control_text(*text)) == 0)
+	if (fclose(out) == 0 && json_object_set_new(object, "text", answer_text(*text)) == 0)
 		control_answer(request, object);
 	else
 		control_fail(request, "out of memory");
@@ -150,8 +152,8 @@ static void tell_conf(struct control_request *request, void *arg)
 	}
 	out = must_stream(&text, &size);
 	marks_print(current->conf_text, out);
-	answer_text(request,
-	    json_pack("{so sI}", "conf", control_text(master->conf_path), "generation",
+	answer_with_text(request,
+	    json_pack("{so sI}", "conf", answer_text(master->conf_path), "generation",
 		(json_int_t)current->number),
 	    out, &text);
 }
@@ -178,7 +180,7 @@ static void tell_routes(struct control_request *request, void *arg)
 
 	if (current != NULL)
 		print_comments(current->conf_text, out);
-	answer_text(request, json_object(), out, &text);
+	answer_with_text(request, json_object(), out, &text);
 }
 
 static void tell_metrics(struct control_request *request, void *arg)
@@ -189,7 +191,7 @@ static void tell_metrics(struct control_request *request, void *arg)
 	FILE *out = must_stream(&text, &size);
 
 	scrape_print(master->started_at, master->succession, &master->pages, out);
-	answer_text(request, json_object(), out, &text);
+	answer_with_text(request, json_object(), out, &text);
 }
 
 static void set_log_level(struct control_request *request, void *arg)
