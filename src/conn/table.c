@@ -289,6 +289,7 @@ void table_abort(struct conn_table *table, enum close_reason reason)
 {
 	struct link *link;
 
+	table->is_stopping = true;
 	list_foreach(link, &table->conns)
 		conn_abort(container_of(link, struct rnl_conn, all), reason);
 }

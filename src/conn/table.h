@@ -150,7 +150,7 @@ bool table_is_ending(const struct conn_table *table);
 /* A connection was destroyed: see whether that was what others waited for. */
 void table_conn_gone(struct conn_table *table);
 
-/* Close all connections now, in the loop's next turn, for a reason. */
+/* Close all connections now, in the loop's next turn, for a reason. None is made after that. */
 void table_abort(struct conn_table *table, enum close_reason reason);
 
 /* All connections must be gone. */

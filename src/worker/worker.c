@@ -164,7 +164,10 @@ static void on_grace(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	(void)timer;
 	(void)revents;
-	log_warn("%zu jobs are not done because the time to drain is over", work_n_jobs());
+	/* In this same turn the last one may have been done. */
+	if (work_n_jobs() > 0)
+		log_warn(
+		    "%zu jobs are not done because the time to drain is over", work_n_jobs());
 	ev_break(loop, EVBREAK_ALL);
 }
 

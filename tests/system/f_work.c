@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "system/backend.h"
 #include "system/client.h"
 #include "system/daemon.h"
 #include "system/modules/jobs.h"
@@ -414,6 +415,39 @@ START_TEST(stop_does_not_wait_for_ever)
 }
 END_TEST
 
+/* A worker that is told to end at once makes no connection while a job keeps it. */
+START_TEST(no_connection_is_made_while_a_job_ends)
+{
+	struct backend backend;
+	char options[160], reached[256];
+	struct site site;
+	int server, fd;
+
+	backend_open(&backend);
+	snprintf(options, sizeof(options),
+	    "connect back { address = \"127.0.0.1:%u\" modules = { jobs } "
+	    "reconnect-min = 1ms reconnect-max = 1ms }",
+	    backend.port);
+	site = site_open(options);
+	server = backend_accept(&backend);
+	fd = site_connect(&site);
+	ask(fd, JOBS_GATED, 34, 0);
+	snprintf(reached, sizeof(reached), "%s-reached", site.gate);
+	WAIT_FOR(access(reached, F_OK) == 0);
+	daemon_signal(site.daemon, SIGINT);
+	client_expect_end(server);
+	client_expect_end(fd);
+	close(server);
+	close(fd);
+	ck_assert_int_eq(daemon_await_end(site.daemon), 0);
+	daemon_expect_counter(site.daemon, "connected", 1);
+	ck_assert(!daemon_has_logged(site.daemon, "bug: "));
+	ck_assert(!daemon_has_logged(site.daemon, "next attempt"));
+	daemon_destroy(&site.daemon);
+	backend_close(&backend);
+}
+END_TEST
+
 START_TEST(crash_in_done_is_told)
 {
 	struct site site = site_open("");
@@ -468,5 +502,6 @@ int main(void)
 	tcase_add_test(end, connection_moves_after_its_job);
 	tcase_add_test(end, reload_waits_for_jobs);
 	tcase_add_loop_test(end, stop_does_not_wait_for_ever, 0, 2);
+	tcase_add_test(end, no_connection_is_made_while_a_job_ends);
 	return run_suite(suite);
 }

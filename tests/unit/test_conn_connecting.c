@@ -91,7 +91,6 @@ static void start(void)
 
 static void tear_down(void)
 {
-	rig.table->is_stopping = true;
 	table_abort(rig.table, CLOSE_REASON_shutdown);
 	RIG_UNTIL(rig.table->n_conns == 0);
 	ck_assert_uint_eq(rig.table->n_outgoing, 0);
@@ -526,6 +525,32 @@ START_TEST(none_is_made_while_the_worker_stops)
 }
 END_TEST
 
+/*
+ * All connections are cut off. _i: one that is up; one that waits for its next attempt; one
+ * that is about to be made, whose outcome comes in the turn in which the last job ends.
+ */
+START_TEST(none_is_made_when_all_are_cut_off)
+{
+	unsigned n = _i == 0;
+
+	if (_i != 1)
+		backend_listen(&backends[0]);
+	start();
+	if (_i == 0)
+		meet(&one, &backends[0], 0);
+	if (_i == 1)
+		RIG_UNTIL(rig_counter(connect_failures) > 0);
+	table_abort(rig.table, CLOSE_REASON_shutdown);
+	if (_i == 1)
+		backend_listen(&backends[0]);
+	RIG_FOR_MS(
+	    50, rig_counter(connected) == n && (_i == 2 || backend_accept(&backends[0]) < 0));
+	ck_assert_uint_eq(rig.table->n_conns, 0);
+	if (_i == 0)
+		peer_end(&one);
+}
+END_TEST
+
 TCase *connecting_tests(void)
 {
 	TCase *tcase = tcase_create("connecting");
@@ -553,5 +578,6 @@ TCase *connecting_tests(void)
 	tcase_add_test(tcase, neither_it_nor_who_waits_for_it_moves);
 	tcase_add_test(tcase, without_clients_it_ends_when_the_worker_stops);
 	tcase_add_loop_test(tcase, none_is_made_while_the_worker_stops, 0, 3);
+	tcase_add_loop_test(tcase, none_is_made_when_all_are_cut_off, 0, 3);
 	return tcase;
 }
