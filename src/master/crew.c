@@ -154,7 +154,9 @@ static void note_crash(struct slot *slot)
 /* Decide what becomes of a slot whose process is gone. */
 static void decide(struct slot *slot, int status)
 {
-	bool is_hopeless = WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_HOPELESS;
+	/* In one that was ready a module called exit(2), which says nothing of the next one. */
+	bool is_hopeless = slot->state == SLOT_STARTING && WIFEXITED(status) &&
+			   WEXITSTATUS(status) == WORKER_EXIT_HOPELESS;
 
 	if (slot->crew->is_stopping) {
 		slot->state = SLOT_EMPTY;

@@ -64,18 +64,19 @@ struct worker {
 	struct trim trim;
 };
 
-/* What goes wrong here would go wrong again the next time. */
+/* A start that would fail in the same way the next time. */
 static _Noreturn void give_up(const char *text)
 {
 	log_error("%s", text);
 	exit(WORKER_EXIT_HOPELESS);
 }
 
+/* The system has not what the worker needs, and may have it for the next one. */
 static _Noreturn void give_up_for(enum status status)
 {
 	log_error(
-	    "cannot start: %s", status == STATUS_NOMEM ? "out of memory" : strerror(errno));
-	exit(WORKER_EXIT_HOPELESS);
+	    "cannot go on: %s", status == STATUS_NOMEM ? "out of memory" : strerror(errno));
+	exit(EXIT_FAILURE);
 }
 
 /*

@@ -11,7 +11,10 @@
 
 #include "conn/slot_page.h"
 
-/* Exit status of a worker that would fail again in the same way: it is not started again. */
+/*
+ * Exit status of a worker that is not ready yet and would fail again in the same way: it is not
+ * started again.
+ */
 #define WORKER_EXIT_HOPELESS 2
 
 /* A listening socket that a worker inherits. */

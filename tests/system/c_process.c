@@ -157,21 +157,48 @@ static void expect_all_served(uint16_t port)
  * Its slot's clients are served by the other worker, and by the one after that.
  * When slot 0 has been filled again, slot 1 would have been, too.
  */
-START_TEST(worker_that_exits_with_2_is_not_started_again)
+START_TEST(worker_that_cannot_start_is_not_started_again)
 {
-	struct daemon *daemon = start_probe(2);
-	uint16_t port = daemon_port(daemon, "main");
-	int fd = probe_connect_to_worker(port, 1);
+	char module[128];
+	struct daemon *daemon;
+	uint16_t port;
 
-	probe_send(fd, PROBE_EXIT, 1, 2);
-	client_expect_end(fd);
-	close(fd);
-	WAIT_FOR(process_state(daemon_worker(daemon, 1)) == '\0');
+	snprintf(module, sizeof(module), "%s/module-%d.so", run_folder(), (int)getpid());
+	ck_assert_int_eq(symlink(PROBE_PATH, module), 0);
+	daemon = daemon_new(2,
+	    "module probe { path = \"%s\" }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { probe } }\n",
+	    module);
+	daemon_start(daemon);
+	port = daemon_port(daemon, "main");
+	ck_assert_int_eq(unlink(module), 0);
+	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGKILL), 0);
+	WAIT_FOR(daemon_has_logged(
+	    daemon, "worker 1: not started again: it would fail in the same way"));
 	expect_all_served(port);
+	ck_assert_int_eq(symlink(PROBE_PATH, module), 0);
 	connect_over_a_kill(port, daemon_worker(daemon, 0));
 	WAIT_FOR(daemon_n_started(daemon, 0) == 2);
 	expect_all_served(port);
-	ck_assert_uint_eq(daemon_n_started(daemon, 1), 1);
+	ck_assert_uint_eq(daemon_n_started(daemon, 1), 2);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* Whatever a module calls exit(3) with while it serves. _i: the status. */
+START_TEST(worker_that_exits_is_replaced)
+{
+	struct daemon *daemon = start_probe(1);
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	probe_send(fd, PROBE_EXIT, 1, _i);
+	client_expect_end(fd);
+	close(fd);
+	fd = client_connect(daemon_port(daemon, "main"));
+	client_ping(fd, "served by the next");
+	close(fd);
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 2);
+	ck_assert(!daemon_has_logged(daemon, "not started again"));
 	daemon_stop(&daemon);
 }
 END_TEST
@@ -618,7 +645,8 @@ int main(void)
 	tcase_add_test(worker, queue_of_a_dead_worker_is_served_by_its_replacement);
 	tcase_add_test(worker, ids_and_counters_go_on_over_a_respawn);
 	tcase_add_loop_test(worker, respawn_backs_off, 0, 2);
-	tcase_add_test(worker, worker_that_exits_with_2_is_not_started_again);
+	tcase_add_test(worker, worker_that_cannot_start_is_not_started_again);
+	tcase_add_loop_test(worker, worker_that_exits_is_replaced, 0, 3);
 	tcase_add_test(worker, slot_that_was_filled_again_has_its_own_clients);
 	tcase_add_test(worker, slot_that_crashes_too_often_is_served_by_another);
 	tcase_add_test(worker, stop_while_a_worker_is_to_be_started_again);
