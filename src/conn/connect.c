@@ -30,6 +30,7 @@ struct connector {
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
 	enum connector_state state;
+	bool was_tried; /* the first attempt is over */
 	ev_io io;
 	ev_timer timer;
 	struct rnl_conn *conn; /* borrowed; NULL: it is not up */
@@ -48,6 +49,9 @@ struct connectors {
 	struct conn_table *table; /* borrowed */
 	struct upstream *list;    /* owned */
 	size_t n;
+	size_t n_untried; /* connectors whose first attempt is not over */
+	void (*tried)(void *arg);
+	void *tried_arg;
 };
 
 static void begin(struct connector *connector);
@@ -100,6 +104,18 @@ static void wait_after(struct connector *connector, struct log_cap *cap, const c
 	    rest);
 }
 
+/* An attempt is over. */
+static void note_tried(struct connector *connector)
+{
+	struct connectors *connectors = connector->table->connectors;
+
+	if (connector->was_tried)
+		return;
+	connector->was_tried = true;
+	if (--connectors->n_untried == 0)
+		connectors->tried(connectors->tried_arg);
+}
+
 static void fail(struct connector *connector, int error)
 {
 	char what[128];
@@ -107,6 +123,7 @@ static void fail(struct connector *connector, int error)
 	counter_add(connector->table->seat->counters.connect_failures, 1);
 	snprintf(what, sizeof(what), "cannot connect: %s", strerror(error));
 	wait_after(connector, &connector->failures, what);
+	note_tried(connector);
 }
 
 /* Stop watching; returns the socket, which is the caller's then. */
@@ -158,6 +175,8 @@ static void succeed(struct connector *connector, int fd)
 	/* It may be gone when that returns, and the connector wait for the next attempt. */
 	if (conn_new(connector->table, &connector->listener, fd, &peer) != STATUS_OK)
 		fail(connector, errno);
+	else
+		note_tried(connector);
 }
 
 static void on_outcome(struct ev_loop *loop, ev_io *io, int revents)
@@ -273,12 +292,20 @@ enum status connectors_new(struct conn_table *table, const struct listener *upst
 	return status;
 }
 
-void connectors_start(struct connectors *connectors)
+void connectors_start(struct connectors *connectors, void (*tried)(void *arg), void *arg)
 {
+	connectors->tried = tried;
+	connectors->tried_arg = arg;
+	/* One more, so that those that fail at once do not end the count. */
+	connectors->n_untried = 1;
+	for (size_t i = 0; i < connectors->n; i++)
+		connectors->n_untried += connectors->list[i].n;
 	for (size_t i = 0; i < connectors->n; i++) {
 		for (size_t j = 0; j < connectors->list[i].n; j++)
 			begin(&connectors->list[i].list[j]);
 	}
+	if (--connectors->n_untried == 0)
+		tried(arg);
 }
 
 struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upstream, size_t i)

@@ -29,8 +29,11 @@ enum status connectors_new(struct conn_table *table, const struct listener *upst
     const struct connect_settings *settings, size_t n,
     struct connectors **connectors) MUST_CHECK;
 
-/* Connect from now on. */
-void connectors_start(struct connectors *connectors);
+/*
+ * Connect from now on. tried(arg) is called once: when each connector is up or has failed for
+ * the first time, or at once when there is none. It must not end the worker's loop.
+ */
+void connectors_start(struct connectors *connectors, void (*tried)(void *arg), void *arg);
 
 /* The connection to address i of an upstream; NULL: it is not up. */
 struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upstream, size_t i);

@@ -12,9 +12,10 @@
 #include "base/status.h"
 
 enum channel_type {
-	CHANNEL_READY = 1, /* worker: all is loaded and started; it waits for SERVE */
-	CHANNEL_LEAVING,   /* worker: somebody told it to end; it accepts no more */
-	CHANNEL_SERVE,     /* master: accept connections */
+	CHANNEL_READY =
+	    1,           /* worker: all is started, upstreams were tried; it waits for SERVE */
+	CHANNEL_LEAVING, /* worker: somebody told it to end; it accepts no more */
+	CHANNEL_SERVE,   /* master: accept connections */
 	CHANNEL_STOP, /* master: close gracefully and exit; arg: within so many ms, 0: no limit */
 	CHANNEL_STOP_NOW, /* master: close at once and exit */
 	CHANNEL_DRAIN,    /* master: another generation accepts: let connections go, spread over

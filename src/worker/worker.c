@@ -38,6 +38,9 @@
 /* The longest time between two stamps. */
 #define STAMP_S 1.
 
+/* A worker waits so long for the first attempts to connect to upstreams before it is ready. */
+#define UPSTREAMS_S 1.
+
 /* What a job that runs may still take when connections are gone and time is over. */
 #define JOB_GRACE_S 1.
 
@@ -50,6 +53,7 @@ struct worker {
 	struct conn_table *table;
 	struct connectors *connectors;
 	struct acceptors *acceptors; /* NULL: it accepts no more */
+	bool is_ready;               /* and the master knows */
 	bool is_serving;             /* it was told to accept */
 	bool has_left;               /* the listening sockets are closed here */
 	bool is_ending;        /* it accepts no more, and ends when it has no connection */
@@ -58,8 +62,9 @@ struct worker {
 	struct link surveys;   /* that are being answered */
 	ev_io channel;
 	ev_signal term;
-	ev_timer deadline; /* of a graceful end */
-	ev_timer grace;    /* of jobs, after that */
+	ev_timer deadline;  /* of a graceful end */
+	ev_timer grace;     /* of jobs, after that */
+	ev_timer upstreams; /* of the wait before it is ready */
 	ev_timer stamp;
 	struct trim trim;
 };
@@ -320,11 +325,12 @@ static void receive(struct worker *worker, int fd)
 		log_error("cannot take over connections: out of memory");
 }
 
+/* One that is not ready yet is told again when it is. */
 static void serve(struct worker *worker)
 {
 	enum status status;
 
-	if (worker->is_ending || worker->is_serving)
+	if (worker->is_ending || worker->is_serving || !worker->is_ready)
 		return;
 	worker->is_serving = true;
 	status = accept_for(worker, worker->plan->slot);
@@ -500,6 +506,41 @@ static void start_modules(struct worker *worker)
 		give_up(why.text);
 }
 
+static void be_ready(struct worker *worker)
+{
+	ev_timer_stop(worker->loop, &worker->upstreams);
+	if (worker->is_ready || worker->is_ending)
+		return;
+	worker->is_ready = true;
+	if (!channel_send(worker->plan->channel, CHANNEL_READY, 0))
+		log_debug("the master is gone before this worker was ready");
+	if (worker->plan->is_detached)
+		streams_to_null();
+}
+
+static void on_tried(void *arg)
+{
+	be_ready(arg);
+}
+
+static void on_upstreams(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	(void)loop;
+	(void)revents;
+	be_ready(container_of(timer, struct worker, upstreams));
+}
+
+/*
+ * A worker that takes over from another has the connections that its clients' requests need,
+ * or knows that it cannot. A server that does not answer delays it only so much.
+ */
+static void connect_upstreams(struct worker *worker)
+{
+	ev_timer_init(&worker->upstreams, on_upstreams, UPSTREAMS_S, 0.);
+	ev_timer_start(worker->loop, &worker->upstreams);
+	connectors_start(worker->connectors, on_tried, worker);
+}
+
 static void finish(struct worker *worker)
 {
 	work_cancel();
@@ -535,13 +576,9 @@ void worker_run(const struct worker_plan *plan)
 	make_loop(&worker);
 	watch_control(&worker);
 	start_modules(&worker);
-	connectors_start(worker.connectors);
 	prepare_accepting(&worker);
 	parent_outlive();
-	if (!channel_send(plan->channel, CHANNEL_READY, 0))
-		log_debug("the master is gone before this worker was ready");
-	if (plan->is_detached)
-		streams_to_null();
+	connect_upstreams(&worker);
 	ev_run(worker.loop, 0);
 	finish(&worker);
 	exit(0);

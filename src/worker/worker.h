@@ -42,7 +42,7 @@ struct worker_plan {
 /*
  * Be a worker. Called in a process that was forked from the master and has no
  * watcher or loop of the master's left. Says READY on the channel when all is
- * loaded, accepts when it is told to serve, and exits when it is told to stop or the
+ * loaded and upstreams were tried, accepts when it is told to serve, and exits when it is told to stop or the
  * channel ends.
  */
 _Noreturn void worker_run(const struct worker_plan *plan);

@@ -11,18 +11,38 @@
 #include "system/backend.h"
 #include "system/client.h"
 
-void backend_open(struct backend *backend)
+static void open_with_queue(struct backend *backend, int n)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	socklen_t len = sizeof(address);
 
+	memset(backend, 0, sizeof(*backend));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	backend->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ck_assert_int_ge(backend->fd, 0);
 	ck_assert_int_eq(bind(backend->fd, (struct sockaddr *)&address, len), 0);
-	ck_assert_int_eq(listen(backend->fd, 16), 0);
+	ck_assert_int_eq(listen(backend->fd, n), 0);
 	ck_assert_int_eq(getsockname(backend->fd, (struct sockaddr *)&address, &len), 0);
 	backend->port = ntohs(address.sin_port);
+}
+
+void backend_open(struct backend *backend)
+{
+	open_with_queue(backend, 16);
+}
+
+void backend_open_crowded(struct backend *backend)
+{
+	struct sockaddr_in address;
+	socklen_t len = sizeof(address);
+
+	open_with_queue(backend, 0);
+	ck_assert_int_eq(getsockname(backend->fd, (struct sockaddr *)&address, &len), 0);
+	for (int i = 0; i < BACKEND_CROWD; i++) {
+		backend->crowd[i] =
+		    socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		(void)!connect(backend->crowd[i], (struct sockaddr *)&address, len);
+	}
 }
 
 int backend_accept(const struct backend *backend)
@@ -41,6 +61,8 @@ int backend_accept(const struct backend *backend)
 
 void backend_close(struct backend *backend)
 {
+	for (int i = 0; i < BACKEND_CROWD && backend->crowd[i] > 0; i++)
+		close(backend->crowd[i]);
 	close(backend->fd);
 	backend->fd = -1;
 }

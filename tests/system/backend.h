@@ -8,13 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BACKEND_CROWD 8
 struct backend {
 	int fd; /* listening */
 	uint16_t port;
+	int crowd[BACKEND_CROWD]; /* what keeps it from answering; 0: nothing */
 };
 
 /* Listens on a port of its own. */
 void backend_open(struct backend *backend);
+
+/* The same, and who connects gets no answer: it takes no more than there are already. */
+void backend_open_crowded(struct backend *backend);
 
 /* The next connection, or the test fails. */
 int backend_accept(const struct backend *backend);

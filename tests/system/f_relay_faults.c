@@ -204,6 +204,46 @@ START_TEST(without_a_backend_requests_fail_at_once)
 }
 END_TEST
 
+/* A worker that is ready has tried: so a reload loses no request for want of a connection. */
+START_TEST(a_worker_is_ready_when_its_upstreams_were_tried)
+{
+	struct backend backend;
+	char upstream[64];
+	struct daemon *relay;
+	const char *log, *tried;
+
+	backend_open_crowded(&backend);
+	snprintf(upstream, sizeof(upstream),
+	    "address = \"127.0.0.1:%u\" connect-timeout = 100ms", backend.port);
+	relay = relay_start("", upstream, "");
+	log = daemon_read(relay, relay->log);
+	tried = strstr(log, "cannot connect: Connection timed out");
+	ck_assert_ptr_nonnull(tried);
+	ck_assert(strstr(log, "ready: ") > tried);
+	daemon_stop(&relay);
+	backend_close(&backend);
+}
+END_TEST
+
+/* Nor does one that does not answer for long keep it from being ready. */
+START_TEST(a_backend_that_does_not_answer_keeps_no_worker)
+{
+	struct backend backend;
+	char upstream[64];
+	struct daemon *relay;
+
+	backend_open_crowded(&backend);
+	snprintf(upstream, sizeof(upstream), "address = \"127.0.0.1:%u\" connect-timeout = 1d",
+	    backend.port);
+	relay = relay_start("", upstream, "");
+	daemon_signal(relay, SIGHUP);
+	WAIT_FOR(daemon_has_logged(relay, "generation 2 serves"));
+	ck_assert(!daemon_has_logged(relay, "cannot connect"));
+	daemon_stop(&relay);
+	backend_close(&backend);
+}
+END_TEST
+
 START_TEST(a_request_that_never_fits_fails)
 {
 	struct backend backend;
@@ -538,6 +578,8 @@ int main(void)
 	tcase_add_loop_test(failures, the_reply_to_a_client_that_has_left_reaches_nobody, 0, 2);
 	tcase_add_loop_test(failures, requests_on_a_lost_connection_fail, 0, 2);
 	tcase_add_loop_test(failures, without_a_backend_requests_fail_at_once, 0, 2);
+	tcase_add_test(failures, a_worker_is_ready_when_its_upstreams_were_tried);
+	tcase_add_test(failures, a_backend_that_does_not_answer_keeps_no_worker);
 	tcase_add_test(failures, a_request_that_never_fits_fails);
 	tcase_add_test(flow, a_backend_that_does_not_read_costs_bounded_memory);
 	tcase_add_test(flow, a_client_has_so_many_requests_in_flight);

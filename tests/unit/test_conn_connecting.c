@@ -28,6 +28,13 @@ static struct connect_settings settings;
 static struct listener upstream;
 static struct connectors *connectors;
 static struct peer one, client;
+static unsigned n_tried;
+
+static void on_tried(void *arg)
+{
+	ck_assert_ptr_eq(arg, &n_tried);
+	n_tried++;
+}
 
 /* Its port is taken, but nobody listens there yet. False: the machine has no such address. */
 static bool backend_bind(struct backend *backend, const char *address)
@@ -86,7 +93,8 @@ static void start(void)
 {
 	ck_assert_int_eq(
 	    connectors_new(rig.table, &upstream, &settings, 1, &connectors), STATUS_OK);
-	connectors_start(connectors);
+	n_tried = 0;
+	connectors_start(connectors, on_tried, &n_tried);
 }
 
 static void tear_down(void)
@@ -270,25 +278,61 @@ START_TEST(a_connection_that_ended_is_made_anew)
 }
 END_TEST
 
+#define N_CROWD 8
+
 /* The queue of a server that takes no more connections is full: no answer comes at all. */
-START_TEST(a_connect_without_answer_times_out)
+static void crowd(const struct backend *backend, int fds[N_CROWD])
 {
 	struct sockaddr_storage addr;
 	socklen_t len;
-	int fds[8];
 
-	settings.connect_timeout_ms = 50;
-	ck_assert_int_eq(listen(backends[0].fd, 0), 0);
-	ck_assert_int_eq(address_parse(backends[0].address, &addr, &len), STATUS_OK);
-	for (int i = 0; i < 8; i++) {
+	ck_assert_int_eq(listen(backend->fd, 0), 0);
+	ck_assert_int_eq(address_parse(backend->address, &addr, &len), STATUS_OK);
+	for (int i = 0; i < N_CROWD; i++) {
 		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		(void)!connect(fds[i], (struct sockaddr *)&addr, len);
 	}
+}
+
+static void disperse(const int fds[N_CROWD])
+{
+	for (int i = 0; i < N_CROWD; i++)
+		close(fds[i]);
+}
+
+START_TEST(a_connect_without_answer_times_out)
+{
+	int fds[N_CROWD];
+
+	settings.connect_timeout_ms = 50;
+	crowd(&backends[0], fds);
 	start();
 	RIG_UNTIL(rig_counter(connect_failures) >= 2);
 	ck_assert_uint_ge(rig_n_logged("cannot connect: Connection timed out"), 1);
-	for (int i = 0; i < 8; i++)
-		close(fds[i]);
+	disperse(fds);
+}
+END_TEST
+
+/* One address refuses, and the other takes the connection, or does not answer in time. */
+START_TEST(it_is_told_when_each_was_tried)
+{
+	const char *what = _i == 0 ? ": connected" : "Connection timed out";
+	int fds[N_CROWD];
+
+	settings.common.n_addresses = 2;
+	settings.connect_timeout_ms = 50;
+	if (_i == 0)
+		backend_listen(&backends[1]);
+	else
+		crowd(&backends[1], fds);
+	start();
+	RIG_UNTIL(n_tried > 0);
+	ck_assert_uint_eq(rig_n_logged("Connection refused"), 1);
+	ck_assert_uint_eq(rig_n_logged(what), 1);
+	RIG_UNTIL(rig_counter(connect_failures) > 10);
+	ck_assert_uint_eq(n_tried, 1);
+	if (_i == 1)
+		disperse(fds);
 }
 END_TEST
 
@@ -568,6 +612,7 @@ TCase *connecting_tests(void)
 	tcase_add_test(tcase, a_connection_that_lasted_begins_the_row_anew);
 	tcase_add_test(tcase, a_connection_that_ended_is_made_anew);
 	tcase_add_test(tcase, a_connect_without_answer_times_out);
+	tcase_add_loop_test(tcase, it_is_told_when_each_was_tried, 0, 2);
 	tcase_add_test(tcase, a_socket_that_cannot_be_watched_is_a_failure);
 	tcase_add_test(tcase, a_module_may_refuse_it_at_once);
 	tcase_add_test(tcase, the_next_is_taken_in_turn);
