@@ -221,17 +221,40 @@ void conn_turn(struct rnl_conn *conn)
 
 void conn_stop(struct rnl_conn *conn)
 {
-	if (conn->state != CONN_OPEN || conn->is_input_over)
+	size_t n_bytes;
+
+	if (conn->state != CONN_OPEN || conn->is_input_over || conn->is_stopping)
 		return;
-	/* Requests that have come to the socket are answered; a full queue takes no more. */
+	conn->is_stopping = true;
+	/* Who goes on sending does not put off the end: what is there now is counted off. */
+	n_bytes = input_waiting(conn->fd);
+	if (n_bytes > 0) {
+		struct extras *extras = extras_get(conn);
+
+		if (extras != NULL)
+			extras->stop_bytes = n_bytes;
+	}
 	if (!conn->is_paused)
 		conn_read(conn);
+	conn_count_off(conn, 0);
+	conn_schedule(conn);
+}
+
+void conn_count_off(struct rnl_conn *conn, size_t n_bytes)
+{
+	struct extras *extras = extras_find(conn);
+
+	if (extras != NULL && extras->stop_bytes > n_bytes) {
+		extras->stop_bytes -= n_bytes;
+		return;
+	}
+	if (extras != NULL)
+		extras->stop_bytes = 0;
 	/* What was read may have been the end, or have closed it: then that is the reason. */
 	if (conn->state == CONN_OPEN && !conn->is_input_over) {
 		conn->is_input_over = true;
 		conn->reason = CLOSE_REASON_shutdown;
 	}
-	conn_schedule(conn);
 }
 
 /* Free what modules still have in it. */

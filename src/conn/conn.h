@@ -49,13 +49,14 @@ enum conn_state {
 struct rnl_conn {
 	uint32_t magic;
 
-	enum conn_state state : 8;
+	enum conn_state state : 7;
 	/* Why it is not OPEN, or will not be when its input is served. */
 	enum close_reason reason : 8;
 	uint32_t interest : 5;  /* what the poller is asked for: EPOLLIN, EPOLLOUT */
 	bool has_traffic : 1;   /* a byte came or went */
 	bool is_tallied : 1;    /* conn_tally() is there */
 	bool is_input_over : 1; /* no more is read: the peer ended, or the worker stops */
+	bool is_stopping : 1;   /* the worker stops: what had come by then is read still */
 	bool is_waiting : 1;    /* input that is left over may hold whole frames */
 	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
 	bool is_blocked : 1;    /* the kernel takes no more output now */
@@ -143,7 +144,10 @@ void conn_schedule(struct rnl_conn *conn);
 /* Serve frames that are left over, if there are any, and settle. It may be gone afterwards. */
 void conn_turn(struct rnl_conn *conn);
 
-/* The worker stops: serve what has come so far, then close. */
+/*
+ * The worker stops: serve what has come so far, to its socket too, then close. That takes as
+ * many turns as it does otherwise; while it is paused it waits.
+ */
 void conn_stop(struct rnl_conn *conn);
 
 /* The poller's handler; owner is the connection, which may be gone afterwards. */

@@ -314,7 +314,8 @@ struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upst
 
 	CHECK(upstream < connectors->n && i < connectors->list[upstream].n);
 	conn = connectors->list[upstream].list[i].conn;
-	if (conn == NULL || conn->state != CONN_OPEN || conn->is_input_over)
+	if (conn == NULL || conn->state != CONN_OPEN || conn->is_input_over ||
+	    conn->is_stopping)
 		return NULL;
 	return conn;
 }

@@ -87,7 +87,8 @@ static struct due first_due(const struct rnl_conn *conn)
 	consider(&due, conn, (uint32_t)conn->table->now_ms - conn_idle_ms(conn),
 	    settings->idle_timeout_ms, DEADLINE_IDLE);
 	consider(&due, conn, conn->beat_ms, settings->heartbeat_interval_ms, DEADLINE_BEAT);
-	if (conn->table->is_draining && !conn->is_input_over && !conn->listener->is_outgoing)
+	if (conn->table->is_draining && !conn->is_input_over && !conn->is_stopping &&
+	    !conn->listener->is_outgoing)
 		consider(&due, conn, (uint32_t)conn->table->drain_ms, drain_moment(conn),
 		    DEADLINE_DRAIN);
 	return due;

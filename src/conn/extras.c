@@ -32,6 +32,7 @@ struct extras *extras_get(struct rnl_conn *conn)
 	list_init(&extras->callbacks);
 	list_init(&extras->names);
 	list_init(&extras->timers);
+	extras->stop_bytes = 0;
 	hash_insert(&conn->table->extras, &extras->by_conn, conn_id(conn));
 	conn->has_extras = true;
 	return extras;

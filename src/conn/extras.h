@@ -1,10 +1,12 @@
 /*
- * What modules have hung on a connection while it lives: close callbacks, names,
- * timers. It is kept beside the connection and found by its id, so that the many
+ * What few connections have: what modules have hung on one while it lives, close
+ * callbacks, names and timers; and what a stop leaves to be read. It is kept beside the connection and found by its id, so that the many
  * connections which have none of it pay nothing.
  */
 #ifndef RUNNEL_CONN_EXTRAS_H
 #define RUNNEL_CONN_EXTRAS_H
+
+#include <stddef.h>
 
 #include "base/hash.h"
 #include "base/list.h"
@@ -16,6 +18,7 @@ struct extras {
 	struct link callbacks;    /* of struct callback, in the order they were added */
 	struct link names;        /* of struct name */
 	struct link timers;       /* of struct rnl_timer */
+	size_t stop_bytes;        /* is_stopping: in the socket since before that */
 };
 
 /* NULL: the connection has none. */

@@ -41,6 +41,12 @@ enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t l
  */
 void conn_relieve(struct rnl_conn *conn);
 
+/*
+ * conn.c: it is stopping, and so many bytes more were read of what had come by then. All of it
+ * is its last input.
+ */
+void conn_count_off(struct rnl_conn *conn, size_t n_bytes);
+
 /* conn.c: why a connection whose socket failed with this errno ends. */
 enum close_reason conn_reason_of(int error);
 

@@ -280,4 +280,6 @@ void conn_read(struct rnl_conn *conn)
 	} else {
 		read_failed(conn);
 	}
+	if (conn->is_stopping)
+		conn_count_off(conn, n > 0 ? (size_t)n : SIZE_MAX);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "io/input.h"
@@ -101,6 +102,15 @@ ssize_t input_read(struct input *input, struct scratch *scratch, int fd, struct 
 		*view = (struct view){ .bytes = scratch->bytes, .len = old.len + (size_t)n };
 	}
 	return n;
+}
+
+size_t input_waiting(int fd)
+{
+	int n = 0;
+
+	if (ioctl(fd, FIONREAD, &n) < 0 || n < 0)
+		return 0;
+	return (size_t)n;
 }
 
 /* Store bytes that stand in the scratch buffer. */

@@ -53,6 +53,9 @@ struct view input_view(const struct input *input);
  */
 ssize_t input_read(struct input *input, struct scratch *scratch, int fd, struct view *view);
 
+/* How many bytes have come to a socket and were not read; 0 also when that is not known. */
+size_t input_waiting(int fd);
+
 /* The first n bytes of the view are consumed: keep the rest. STATUS_NOMEM: the rest is lost. */
 enum status input_keep(struct input *input, const struct view *view, size_t n) MUST_CHECK;
 

@@ -279,6 +279,74 @@ START_TEST(stopping_serves_what_a_full_queue_held_up)
 }
 END_TEST
 
+/* A connection with more in its socket than a turn reads. Returns how many frames. */
+static unsigned open_with_much(struct peer *peer)
+{
+	int size = 4 * CONN_TURN_BYTES;
+	unsigned n = 0;
+
+	peer_open(peer);
+	ck_assert_int_eq(setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
+	for (; n * (HEAD + LEN) < 2 * CONN_TURN_BYTES; n++)
+		peer_send(peer, n, LEN);
+	ck_assert_uint_eq(rig.n_handled, 0);
+	return n;
+}
+
+static enum rnl_verdict echo_and_rest(struct rnl_conn *conn, const struct rnl_msg *msg)
+{
+	(void)rig_echo(conn, msg);
+	conn_rest(conn);
+	return RNL_DONE;
+}
+
+/* _i: it is read; or it is paused when the worker stops, or drains, and goes on later. */
+START_TEST(stopping_answers_all_that_has_come)
+{
+	unsigned n = open_with_much(&one);
+
+	if (_i > 0) {
+		rig.handle = echo_and_rest;
+		RIG_UNTIL(rig.n_handled == 1);
+		rig.handle = rig_echo;
+	}
+	if (_i < 2)
+		table_stop(rig.table);
+	else
+		table_drain(rig.table, 1);
+	if (_i > 0) {
+		RIG_FOR_MS(50, rig.n_handled == 1);
+		conn_resume(one.conn);
+	}
+	RIG_UNTIL(peer_has_end(&one));
+	peer_expect(&one, 0, n, LEN);
+	ck_assert_uint_eq(rig_closed(shutdown), 1);
+	peer_end(&one);
+}
+END_TEST
+
+/* Empty frames, as far as there is room for them. */
+static void flood(const struct peer *peer)
+{
+	static const uint8_t frames[100 * HEAD];
+
+	for (int i = 0; i < 1000; i++)
+		(void)!send(peer->fd, frames, sizeof(frames), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* What comes later is handled at most where it follows in the same read. */
+START_TEST(stopping_ends_whatever_the_peer_goes_on_to_send)
+{
+	unsigned n = open_with_much(&one);
+
+	table_stop(rig.table);
+	RIG_UNTIL((flood(&one), peer_has_end(&one)));
+	ck_assert_uint_ge(peer_n_frames(&one), n);
+	ck_assert_uint_eq(rig_closed(shutdown), 1);
+	peer_end(&one);
+}
+END_TEST
+
 static enum rnl_verdict echo_and_close(struct rnl_conn *conn, const struct rnl_msg *msg)
 {
 	(void)rig_echo(conn, msg);
@@ -339,6 +407,8 @@ TCase *closing_tests(void)
 	tcase_add_test(tcase, an_abort_drops_what_is_queued);
 	tcase_add_test(tcase, an_abort_ends_a_close);
 	tcase_add_test(tcase, stopping_answers_what_has_come_then_closes);
+	tcase_add_loop_test(tcase, stopping_answers_all_that_has_come, 0, 3);
+	tcase_add_test(tcase, stopping_ends_whatever_the_peer_goes_on_to_send);
 	tcase_add_test(tcase, stopping_serves_what_a_full_queue_held_up);
 	tcase_add_test(tcase, stopping_keeps_the_reason_of_a_close_on_the_way);
 	tcase_add_test(tcase, aborting_all_closes_all_in_one_turn);
