@@ -72,6 +72,7 @@ void modules_stop(struct modules *modules);
 /* NULL: no such module. */
 const struct module *modules_get(const struct modules *modules, const char *name);
 
+/* Not before exit(3), which runs code of the modules. */
 void modules_destroy(struct modules **modules);
 
 #endif

@@ -556,9 +556,8 @@ static void finish(struct worker *worker)
 	connectors_destroy(&worker->connectors);
 	table_destroy(&worker->table);
 	listeners_destroy(&worker->listeners);
-	modules_destroy(&worker->modules);
-	settings_destroy(&worker->settings);
 	ev_loop_destroy(worker->loop);
+	/* Modules and settings stay: exit(3) runs destructors in modules, which may log. */
 }
 
 void worker_run(const struct worker_plan *plan)

@@ -131,6 +131,23 @@ START_TEST(respawned_worker_has_the_conf_of_its_generation)
 }
 END_TEST
 
+/* What runs in a module when the process exits, after the stop hook. */
+START_TEST(destructor_may_log)
+{
+	struct daemon *daemon = daemon_new(1, "%s",
+	    MODULE("a-module-of-a-long-name", "demand", "secret = \"a-long-text-of-an-option\"")
+		LISTEN("a-module-of-a-long-name"));
+
+	daemon_start(daemon);
+	daemon_end(daemon);
+	ck_assert_uint_eq(
+	    daemon_n_logged(daemon, "module 'a-module-of-a-long-name': the secret "
+				    "was a-long-text-of-an-option"),
+	    1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("f_module");
@@ -140,6 +157,7 @@ int main(void)
 	tcase_add_test(options, options_have_their_defaults);
 	tcase_add_test(options, options_have_the_values_of_the_conf);
 	tcase_add_test(options, respawned_worker_has_the_conf_of_its_generation);
+	tcase_add_test(options, destructor_may_log);
 	tcase_add_loop_test(
 	    bad, bad_module_is_refused, 0, sizeof(bad_modules) / sizeof(bad_modules[0]));
 	return run_suite(suite);

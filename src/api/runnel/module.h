@@ -340,7 +340,10 @@ struct rnl_module {
 	 */
 	int (*restore)(struct rnl_conn *conn, const void *state, size_t len);
 
-	/* The worker has closed every connection and is about to end. */
+	/*
+	 * The worker has closed every connection and is about to end. After that, in
+	 * destructors of static objects and functions of atexit(3), only rnl_log may be called.
+	 */
 	void (*stop)(void);
 };
 
@@ -434,7 +437,8 @@ extern RNL_EXPORT const struct rnl_module rnl_module;
  *
  *     RNL_MODULE(.version = "1.0", .routes = routes, .n_routes = 2);
  *
- * C++ wants the fields in the order of the struct.
+ * C++ wants the fields in the order of the struct. No function below may be called before
+ * configure, as from a constructor of a static object: there is nothing behind it yet.
  */
 #define RNL_MODULE(...)                                                           \
 	RNL_FIELDS_BEGIN                                                          \
