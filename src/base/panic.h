@@ -6,6 +6,8 @@
 #ifndef RUNNEL_BASE_PANIC_H
 #define RUNNEL_BASE_PANIC_H
 
+#include <signal.h>
+
 #include "base/status.h"
 
 struct panic_page {
@@ -20,6 +22,18 @@ void panic_set_page(struct panic_page *page);
 /* Foreign code is about to run; it has returned. If the process dies in between, that is why. */
 void panic_enter(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void panic_leave(void);
+
+/*
+ * The same for code that this thread runs beside the loop's: what (borrowed until it has
+ * returned) becomes the stage when a signal ends the process there. NULL: it has returned.
+ */
+void panic_enter_thread(const char *what);
+
+/* From now on; crashes end the process as before, and go to handlers that were there before. */
+void panic_catch_signals(void);
+
+/* The signals of crashes that a thread which blocks all others has to let in. */
+void panic_let_in(sigset_t *blocked);
 
 _Noreturn void panic_at(const char *file, int line, const char *what);
 

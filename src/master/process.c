@@ -109,7 +109,8 @@ static void log_death(struct process *process, int status)
 		log_error("worker %u: %s", slot, process->fault);
 	if (process->seat->panic.text[0] != '\0')
 		log_error("worker %u: its last words: %s", slot, process->seat->panic.text);
-	if (WIFSIGNALED(status))
+	/* What the loop was at is not to blame for a job that crashes meanwhile. */
+	if (WIFSIGNALED(status) && process->fault[0] == '\0')
 		log_doing(process);
 }
 

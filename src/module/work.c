@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,11 @@
 
 struct work {
 	struct job job;
-	uint64_t conn_id; /* that it holds; 0: none */
-	size_t module;    /* index in the conf */
+	uint64_t conn_id;            /* that it holds; 0: none */
+	const struct module *module; /* borrowed */
+	rnl_work_f *run;
 	rnl_done_f *done;
+	void *arg;
 };
 
 static struct {
@@ -39,8 +42,20 @@ static void work_do(const struct work *work, enum doing_what what)
 
 	doing->conn = work->conn_id;
 	doing->id = 0;
-	doing->module = (uint16_t)work->module;
+	doing->module = (uint16_t)work->module->self.index;
 	doing->what = (uint16_t)what;
+}
+
+/* In a thread. */
+static void run_job(void *arg)
+{
+	const struct work *work = arg;
+	char what[96];
+
+	snprintf(what, sizeof(what), "a job of module '%s'", work->module->name);
+	panic_enter_thread(what);
+	work->run(work->arg);
+	panic_enter_thread(NULL);
 }
 
 /* A job that will not run has no connection: then modules have no result to send. */
@@ -51,7 +66,7 @@ static void on_done(struct job *job, bool has_run)
 	    work->conn_id != 0 ? table_find(works.table, work->conn_id) : NULL;
 
 	work_do(work, DOING_DONE);
-	work->done(has_run ? conn : NULL, job->arg);
+	work->done(has_run ? conn : NULL, work->arg);
 	work_do(work, DOING_NOTHING);
 	/* done() destroys no connection: it closes it at most, and that waits for its turn. */
 	if (conn != NULL)
@@ -112,11 +127,13 @@ enum rnl_status work_submit(struct module *module, struct rnl_conn *conn, uint64
 	work = calloc(1, sizeof(*work));
 	if (work == NULL)
 		return RNL_ENOMEM;
-	work->job.run = run;
-	work->job.arg = arg;
+	work->job.run = run_job;
+	work->job.arg = work;
 	work->job.done = on_done;
+	work->run = run;
 	work->done = done;
-	work->module = module->self.index;
+	work->arg = arg;
+	work->module = module;
 	work->conn_id = conn != NULL ? conn_id(conn) : 0;
 	status = pool_submit(works.pool, &work->job, key != 0 ? &module->lanes : NULL, key);
 	if (status != RNL_OK)

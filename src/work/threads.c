@@ -73,11 +73,28 @@ static void finish_job(struct threads *threads, struct job *job)
 		threads->wake(threads->wake_arg);
 }
 
+/* Of a sanitizer's. */
+static bool has_signal_stack(void)
+{
+	stack_t stack;
+
+	return sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE);
+}
+
+/* A job that has used up its stack is reported from a part of it that was kept. */
+#define SPARE_STACK (32 * 1024)
+
 static void *thread_main(void *arg)
 {
 	struct threads *threads = arg;
+	char spare[SPARE_STACK];
+	const stack_t stack = { .ss_sp = spare, .ss_size = sizeof(spare) };
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	bool has_own = has_signal_stack();
 	struct job *job;
 
+	if (!has_own)
+		sigaltstack(&stack, NULL);
 	pthread_mutex_lock(&threads->mutex);
 	while ((job = next_job(threads)) != NULL) {
 		pthread_mutex_unlock(&threads->mutex);
@@ -86,10 +103,15 @@ static void *thread_main(void *arg)
 		finish_job(threads, job);
 	}
 	pthread_mutex_unlock(&threads->mutex);
+	if (!has_own)
+		sigaltstack(&none, NULL);
 	return NULL;
 }
 
-/* Signals are the loop's: a thread begins with all of them blocked. Returns an errno. */
+/*
+ * Signals are the loop's: a thread begins with all of them blocked, but for those of its own
+ * crashes. Returns an errno.
+ */
 static int start_thread(struct threads *threads)
 {
 	pthread_t *id = &threads->ids[threads->n_threads];
@@ -97,6 +119,7 @@ static int start_thread(struct threads *threads)
 	int error;
 
 	sigfillset(&all);
+	panic_let_in(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(id, NULL, thread_main, threads);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

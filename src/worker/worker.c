@@ -95,6 +95,7 @@ static void set_signals(void)
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
+	panic_catch_signals();
 }
 
 static void introduce(const struct worker_plan *plan)

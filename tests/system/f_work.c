@@ -462,6 +462,23 @@ START_TEST(crash_in_done_is_told)
 }
 END_TEST
 
+/* Also while the loop is in a handler, which has nothing to do with it. _i: in which way. */
+START_TEST(crash_in_a_job_is_told)
+{
+	struct site site = site_open("");
+	int fd = site_connect(&site);
+
+	ask(fd, JOBS_ABORT + (uint32_t)_i, 43, 0);
+	ask(fd, JOBS_STALL, 0, 0);
+	client_expect_end(fd);
+	close(fd);
+	WAIT_FOR(daemon_n_started(site.daemon, 0) == 2);
+	ck_assert(daemon_has_logged(site.daemon, "it died in a job of module 'jobs'"));
+	ck_assert(!daemon_has_logged(site.daemon, "it died with"));
+	daemon_stop(&site.daemon);
+}
+END_TEST
+
 START_TEST(call_from_a_thread_ends_the_worker)
 {
 	struct site site = site_open("");
@@ -494,6 +511,8 @@ int main(void)
 	tcase_add_test(jobs, bad_job_is_refused);
 	tcase_add_test(jobs, job_without_connection_has_none);
 	tcase_add_test(jobs, crash_in_done_is_told);
+	/* A sanitizer ends a process that faults in its own way. */
+	tcase_add_loop_test(jobs, crash_in_a_job_is_told, 0, RUN_IS_SANITIZED ? 1 : 3);
 	tcase_add_test(jobs, call_from_a_thread_ends_the_worker);
 	tcase_add_loop_test(end, connection_may_end_before_its_job, 0, 2);
 	tcase_add_test(end, half_close_gets_the_replies_of_jobs);

@@ -32,10 +32,10 @@ TCase *run_case(Suite *suite, const char *name);
 unsigned run_workers(int i);
 
 /* Whether there is a sanitizer, whose allocator gives no memory back. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUN_IS_SANITIZED true
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define RUN_IS_SANITIZED true
 #endif
 #endif

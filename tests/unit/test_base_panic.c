@@ -112,6 +112,41 @@ START_TEST(foreign_code_is_named_until_it_returns)
 }
 END_TEST
 
+/* In a process of its own, which ends by the signal as it would have ended without us. */
+static void expect_crash(int number, const char *what)
+{
+	int wait_status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		panic_set_page(page);
+		panic_catch_signals();
+		panic_enter_thread("a job before");
+		panic_enter_thread(what);
+		raise(number);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &wait_status, 0), pid);
+	/* A sanitizer reports a fault in its own way, and exits. */
+	if (WIFEXITED(wait_status))
+		ck_assert_int_gt(WEXITSTATUS(wait_status), 0);
+	else
+		ck_assert_int_eq(WTERMSIG(wait_status), number);
+}
+
+START_TEST(the_thread_that_crashed_is_named)
+{
+	static const int numbers[] = { SIGSEGV, SIGABRT, SIGFPE };
+
+	start();
+	expect_crash(numbers[_i], NULL);
+	ck_assert_str_eq(page->stage, "");
+	expect_crash(numbers[_i], "a job of module 'x'");
+	ck_assert_str_eq(page->stage, "a job of module 'x'");
+}
+END_TEST
+
 TCase *panic_tests(void)
 {
 	TCase *tests = tcase_create("panic");
@@ -123,5 +158,6 @@ TCase *panic_tests(void)
 	tcase_add_test(tests, the_page_outlives_the_process);
 	tcase_add_test(tests, a_long_text_is_cut);
 	tcase_add_test(tests, foreign_code_is_named_until_it_returns);
+	tcase_add_loop_test(tests, the_thread_that_crashed_is_named, 0, 3);
 	return tests;
 }

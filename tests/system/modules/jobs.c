@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <runnel/module.h>
@@ -38,21 +39,55 @@ static void put32(uint8_t *at, uint32_t value)
 	at[3] = (uint8_t)value;
 }
 
+static const char *reached_name(char name[300])
+{
+	snprintf(name, 300, "%s-reached", gate);
+	return name;
+}
+
 /* The file NAME-reached says that somebody waits. */
 static void wait_at_gate(void)
 {
 	char reached[300];
 
-	snprintf(reached, sizeof(reached), "%s-reached", gate);
-	close(open(reached, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	close(open(reached_name(reached), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	while (access(gate, F_OK) != 0)
 		usleep(1000);
+}
+
+/* The sanitizer of undefined behaviour knows that nothing is at address 0. */
+static void *no_access(void)
+{
+	return mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static unsigned fall(unsigned depth)
+{
+	volatile char room[2000];
+
+	room[depth % sizeof(room)] = (char)depth;
+	return depth == UINT32_MAX ? 0 : fall(depth + 1) + (unsigned)room[0];
+}
+
+static void crash(uint32_t id)
+{
+	char reached[300];
+
+	while (access(reached_name(reached), F_OK) != 0)
+		usleep(1000);
+	if (id == JOBS_FAULT)
+		*(volatile char *)no_access() = 1;
+	if (id == JOBS_DEPTH)
+		n_done = fall(0);
+	abort();
 }
 
 static void work(void *arg)
 {
 	struct task *task = arg;
 
+	if (task->id >= JOBS_ABORT && task->id <= JOBS_DEPTH)
+		crash(task->id);
 	if (task->id == JOBS_BAD)
 		rnl_log(RNL_LOG_INFO, "from a thread");
 	if (task->id != JOBS_PLAIN && task->id != JOBS_AGAIN && task->id != JOBS_CRASH)
@@ -140,6 +175,15 @@ static enum rnl_verdict on_ping(struct rnl_conn *conn, const struct rnl_msg *msg
 	return RNL_DONE;
 }
 
+static enum rnl_verdict on_stall(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
+{
+	(void)conn;
+	(void)msg;
+	(void)arg;
+	wait_at_gate();
+	return RNL_DONE;
+}
+
 static int jobs_configure(struct rnl_setup *setup)
 {
 	if (rnl_work(NULL, 0, work, done, NULL) != RNL_EINVAL)
@@ -180,7 +224,8 @@ static const struct rnl_route routes[] = {
 	RNL_ON(JOBS_CLOSE, on_job),
 	RNL_ON(JOBS_AGAIN, on_job),
 	RNL_ON(JOBS_PING, on_ping),
-	RNL_ON_RANGE(JOBS_SILENT, JOBS_CRASH, on_job),
+	RNL_ON_RANGE(JOBS_SILENT, JOBS_DEPTH, on_job),
+	RNL_ON(JOBS_STALL, on_stall),
 };
 
 RNL_MODULE(.version = "1.0", .options = options, .n_options = 2, .routes = routes,

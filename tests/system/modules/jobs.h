@@ -19,6 +19,10 @@ enum {
 	JOBS_PING = 10,    /* the same back, at once */
 	JOBS_SILENT = 11,  /* number, key: GATED, without a reply */
 	JOBS_CRASH = 12,   /* number: a job whose done function calls abort() */
+	JOBS_ABORT = 13,   /* a job that calls abort() when somebody waits at the gate */
+	JOBS_FAULT = 14,   /* the same, but it writes where it may not */
+	JOBS_DEPTH = 15,   /* the same, but it uses up its stack */
+	JOBS_STALL = 16,   /* the handler itself waits at the gate */
 };
 
 #endif
