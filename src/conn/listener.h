@@ -43,6 +43,17 @@ struct listener {
 	uint32_t max_connections; /* over all workers; of outgoing ones no matter */
 };
 
+/*
+ * May a message with a payload of len bytes be sent? A server that is connected to is taken to have
+ * the max-message of its section as well: a longer message would make it end the connection, which
+ * others share.
+ */
+static inline bool listener_may_send(const struct listener *listener, size_t len)
+{
+	return len <= listener->framing->max_payload &&
+	       (!listener->is_outgoing || len <= listener->settings->max_message);
+}
+
 /* What the conf calls its section. */
 static inline const char *listener_kind(const struct listener *listener)
 {

@@ -96,11 +96,11 @@ static inline enum rnl_status join(
 /* Find room for a payload of len bytes; its frame begins at conn->out.at. */
 static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 {
-	const struct framing *framing = conn->listener->framing;
+	const struct listener *listener = conn->listener;
 
-	if (len > framing->max_payload)
+	if (!listener_may_send(listener, len))
 		return RNL_ETOOBIG;
-	return join(conn, len + framing_overhead(framing), NULL);
+	return join(conn, len + framing_overhead(listener->framing), NULL);
 }
 
 /* A frame joined the queue: see that it is drained. */

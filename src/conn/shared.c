@@ -26,8 +26,6 @@ static enum rnl_status frame_make(const struct rnl_shared *shared,
 	enum rnl_status status;
 	size_t size;
 
-	if (shared->len > framing->max_payload)
-		return RNL_ETOOBIG;
 	status = shared_frame_new(shared->pool, shared->len + framing_overhead(framing), frame);
 	if (status != RNL_OK)
 		return status;
@@ -49,7 +47,7 @@ struct rnl_shared *shared_new(
 	*shared = (struct rnl_shared){
 		.pool = &table->pool, .id = id, .len = len, .first = { .framing = &framing_tlv }
 	};
-	if (len > UINT32_MAX ||
+	if (len > framing_tlv.max_payload ||
 	    frame_make(shared, &framing_tlv, payload, &shared->first.frame) != RNL_OK) {
 		free(shared);
 		return NULL;
@@ -93,8 +91,11 @@ static enum rnl_status framed_find(
 enum rnl_status conn_send_shared(struct rnl_conn *conn, struct rnl_shared *shared)
 {
 	struct shared_frame *frame;
-	enum rnl_status status = framed_find(shared, conn->listener->framing, &frame);
+	enum rnl_status status;
 
+	if (!listener_may_send(conn->listener, shared->len))
+		return RNL_ETOOBIG;
+	status = framed_find(shared, conn->listener->framing, &frame);
 	if (status == RNL_EINVAL)
 		return conn_refuse_message(conn, shared->id, shared->len);
 	return status == RNL_OK ? conn_push(conn, frame) : status;

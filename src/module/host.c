@@ -492,6 +492,27 @@ static int host_upstream_find(struct rnl_setup *setup, const char *name, size_t 
 	return -1;
 }
 
+static size_t host_upstream_max_message(struct rnl_setup *setup, int upstream)
+{
+	ON_LOOP();
+	CHECK(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams);
+	return setup->all->upstreams[upstream].common.max_message;
+}
+
+static size_t host_max_message(struct rnl_setup *setup)
+{
+	size_t most = 0;
+
+	ON_LOOP();
+	for (size_t i = 0; i < setup->all->n_listeners; i++) {
+		const struct listen_settings *listener = &setup->all->listeners[i];
+
+		if (listener->max_message > most && has_name(listener, setup->module->name))
+			most = listener->max_message;
+	}
+	return most;
+}
+
 static struct rnl_conn *host_upstream_get(int upstream, size_t i)
 {
 	ON_LOOP();
@@ -570,6 +591,8 @@ const struct rnl_host host_table = {
 	.add_framing = host_add_framing,
 	.add_upstream_route = host_add_upstream_route,
 	.upstream_find = host_upstream_find,
+	.upstream_max_message = host_upstream_max_message,
+	.max_message = host_max_message,
 	.upstream_get = host_upstream_get,
 	.upstream_next = host_upstream_next,
 	.add_counter = host_add_counter,

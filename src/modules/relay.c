@@ -36,7 +36,7 @@ enum cause {
 	CAUSE_DOWN,    /* no backend is up */
 	CAUSE_LOST,    /* the connection to the backend has ended */
 	CAUSE_LATE,    /* reply-timeout is over */
-	CAUSE_TOO_BIG, /* it can never fit the queue to the backend */
+	CAUSE_TOO_BIG, /* it is longer than the backend takes, or can never fit the queue to it */
 	N_CAUSES
 };
 
@@ -291,6 +291,9 @@ static enum rnl_verdict forward(struct rnl_conn *client, const struct rnl_msg *m
 			break;
 		if (rnl_data(conn) != NULL)
 			cause = pass_on(rnl_data(conn), client, msg);
+		/* The others have the same limits. */
+		if (cause == CAUSE_TOO_BIG)
+			break;
 	}
 	if (cause != CAUSE_NONE)
 		fail(client, msg->id, cause);
@@ -518,6 +521,36 @@ static void add_metrics(struct rnl_setup *setup)
 	}
 }
 
+static int find_upstream(struct rnl_setup *setup)
+{
+	conf.upstream_name = rnl_option_string(setup, "upstream");
+	conf.upstream = rnl_upstream_find(setup, conf.upstream_name, &conf.n_backends);
+	if (conf.upstream < 0)
+		return rnl_refuse(setup,
+		    "upstream: there is no section connect %s whose modules list this one",
+		    conf.upstream_name);
+	return 0;
+}
+
+/* A message of a client that is too long for a backend fails: it would end the connection. */
+static int check_limits(struct rnl_setup *setup)
+{
+	size_t tag = conf.match == MATCH_TAG ? TAG_SIZE : 0;
+	size_t most = rnl_upstream_max_message(setup, conf.upstream);
+
+	if (most < tag)
+		return rnl_refuse(setup,
+		    "connect %s: max-message: %zu bytes are less than the tag of match = tag "
+		    "has; give %zu and what the messages have",
+		    conf.upstream_name, most, tag);
+	if (rnl_max_message(setup) > most - tag)
+		rnl_log(RNL_LOG_WARN,
+		    "connect %s: max-message = %zu: messages of more than %zu bytes are not "
+		    "passed on; let the max-message of listeners be so much at most",
+		    conf.upstream_name, most, most - tag);
+	return 0;
+}
+
 static int configure(struct rnl_setup *setup)
 {
 	static const char *const spreads[] = { "message", "client", NULL };
@@ -536,12 +569,8 @@ static int configure(struct rnl_setup *setup)
 	conf.timeout_s = (double)rnl_option_number(setup, "reply-timeout") / 1000;
 	conf.max_in_flight = (size_t)rnl_option_number(setup, "max-in-flight");
 	conf.max_per_client = (uintptr_t)rnl_option_number(setup, "max-per-client");
-	conf.upstream_name = rnl_option_string(setup, "upstream");
-	conf.upstream = rnl_upstream_find(setup, conf.upstream_name, &conf.n_backends);
-	if (conf.upstream < 0)
-		return rnl_refuse(setup,
-		    "upstream: there is no section connect %s whose modules list this one",
-		    conf.upstream_name);
+	if (find_upstream(setup) < 0 || check_limits(setup) < 0)
+		return -1;
 	add_metrics(setup);
 	return add_routes(setup);
 }

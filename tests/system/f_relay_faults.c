@@ -275,6 +275,48 @@ START_TEST(a_request_that_never_fits_fails)
 }
 END_TEST
 
+/* Its client alone is told: a backend would end the connection, and fail all that is in flight. */
+START_TEST(a_request_that_the_backend_would_refuse_fails_alone)
+{
+	struct backend backend;
+	char upstream[64], text[100];
+	struct message request, last;
+	struct daemon *relay;
+	int fds[2], server;
+
+	backend_open(&backend);
+	snprintf(upstream, sizeof(upstream), "address = \"127.0.0.1:%u\" max-message = 99",
+	    backend.port);
+	relay = relay_start("on-failure = tell", upstream, "max-message = 99");
+	server = backend_accept(&backend);
+	WAIT_FOR(daemon_has_logged(relay, ": connected"));
+	for (int i = 0; i < 2; i++)
+		fds[i] = relay_connect(relay);
+	message_say(fds[0], 1, "in flight");
+	request = message_receive(server);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	message_say(fds[1], 2, text);
+	relay_expect_failure(fds[1], 2, RELAY_TOO_BIG);
+	text[99 - RELAY_TAG] = '\0';
+	message_say(fds[1], 3, text);
+	last = message_receive(server);
+	message_expect(&last, 3, RELAY_TAG, text);
+	message_send(server, &request);
+	request = message_receive(fds[0]);
+	message_expect(&request, 1, 0, "in flight");
+	for (int i = 0; i < 2; i++)
+		close(fds[i]);
+	close(server);
+	daemon_end(relay);
+	ck_assert(daemon_has_logged(relay, "connect game: max-message = 99: messages of more "
+					   "than 91 bytes are not passed on"));
+	relay_expect_count(relay, "too_big", 1);
+	daemon_destroy(&relay);
+	backend_close(&backend);
+}
+END_TEST
+
 /* --- flow control --- */
 
 /* The queue to it fills; then requests fail at once, and memory is bounded. */
@@ -581,6 +623,7 @@ int main(void)
 	tcase_add_test(failures, a_worker_is_ready_when_its_upstreams_were_tried);
 	tcase_add_test(failures, a_backend_that_does_not_answer_keeps_no_worker);
 	tcase_add_test(failures, a_request_that_never_fits_fails);
+	tcase_add_test(failures, a_request_that_the_backend_would_refuse_fails_alone);
 	tcase_add_test(flow, a_backend_that_does_not_read_costs_bounded_memory);
 	tcase_add_test(flow, a_client_has_so_many_requests_in_flight);
 	tcase_add_test(flow, a_connection_has_so_many_requests_in_flight);

@@ -6,9 +6,11 @@
 
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "conn/connect.h"
+#include "conn/shared.h"
 
 #include "test_conn.h"
 #include "test_conn_rig.h"
@@ -155,6 +157,34 @@ START_TEST(a_connection_is_made_over_ipv6)
 END_TEST
 
 /* It is none of those that max-connections bounds, and has counters of its own. */
+/* What a server refuses would end the connection, which others share. A client's own is its own. */
+START_TEST(no_message_is_longer_than_max_message)
+{
+	static const uint8_t bytes[LEN + 1];
+	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = LEN + 1 };
+	struct rnl_shared *shared = shared_new(rig.table, 1, bytes, LEN + 1);
+	void *place;
+
+	settings.common.max_message = LEN;
+	rig.settings.max_message = LEN;
+	backend_listen(&backends[0]);
+	start();
+	meet(&one, &backends[0], 0);
+	ck_assert_int_eq(conn_send(one.conn, 1, bytes, LEN + 1), RNL_ETOOBIG);
+	ck_assert_int_eq(conn_sendv(one.conn, 1, &part, 1), RNL_ETOOBIG);
+	ck_assert_int_eq(conn_reserve(one.conn, LEN + 1, &place), RNL_ETOOBIG);
+	ck_assert_int_eq(conn_send_shared(one.conn, shared), RNL_ETOOBIG);
+	ck_assert_int_eq(send_filled(one.conn, 1, LEN), RNL_OK);
+	RIG_UNTIL((peer_read(&one), one.n_got == HEAD + LEN));
+	peer_open(&client);
+	ck_assert_int_eq(conn_send(client.conn, 1, bytes, LEN + 1), RNL_OK);
+	ck_assert_int_eq(conn_send_shared(client.conn, shared), RNL_OK);
+	shared_free(shared);
+	peer_end(&client);
+	peer_end(&one);
+}
+END_TEST
+
 START_TEST(it_is_counted_apart)
 {
 	backend_listen(&backends[0]);
@@ -603,6 +633,7 @@ TCase *connecting_tests(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_connection_is_served_as_an_accepted_one);
 	tcase_add_test(tcase, a_connection_is_made_over_ipv6);
+	tcase_add_test(tcase, no_message_is_longer_than_max_message);
 	tcase_add_test(tcase, it_is_counted_apart);
 	tcase_add_test(tcase, a_refused_connect_is_tried_again);
 	tcase_add_test(tcase, failures_are_logged_with_a_cap);

@@ -71,7 +71,8 @@ enum rnl_status {
 	RNL_OK = 0,
 	RNL_EFULL = -1, /* the send queue or the worker's budget is full; nothing was queued */
 	RNL_ETOOBIG =
-	    -2, /* the message can never fit the queue or the framing; nothing was queued */
+	    -2, /* the message can never fit the queue, the framing, or the max-message of an
+		   upstream; nothing was queued */
 	RNL_ECLOSED = -3, /* the connection is closing; nothing was queued */
 	RNL_ENOMEM = -4,  /* no memory; nothing was queued */
 	RNL_EINVAL = -5,  /* an argument breaks a rule, or the framing has no way to say the
@@ -404,6 +405,8 @@ struct rnl_host {
 	enum rnl_status (*add_upstream_route)(
 	    struct rnl_setup *setup, const struct rnl_route *route);
 	int (*upstream_find)(struct rnl_setup *setup, const char *name, size_t *n_addresses);
+	size_t (*upstream_max_message)(struct rnl_setup *setup, int upstream);
+	size_t (*max_message)(struct rnl_setup *setup);
 	struct rnl_conn *(*upstream_get)(int upstream, size_t i);
 	struct rnl_conn *(*upstream_next)(int upstream);
 	enum rnl_status (*add_counter)(struct rnl_setup *setup, const char *name,
@@ -511,6 +514,24 @@ static inline int rnl_upstream_find(
     struct rnl_setup *setup, const char *name, size_t *n_addresses)
 {
 	return rnl_link.host->upstream_find(setup, name, n_addresses);
+}
+
+/*
+ * The max-message of an upstream's section: the longest payload that comes from there, and that
+ * can be sent there. A longer one is RNL_ETOOBIG.
+ */
+static inline size_t rnl_upstream_max_message(struct rnl_setup *setup, int upstream)
+{
+	return rnl_link.host->upstream_max_message(setup, upstream);
+}
+
+/*
+ * The longest payload that may come from a client: the greatest max-message of the listen
+ * sections that list this module. 0: none does.
+ */
+static inline size_t rnl_max_message(struct rnl_setup *setup)
+{
+	return rnl_link.host->max_message(setup);
 }
 
 /*
