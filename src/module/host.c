@@ -175,6 +175,18 @@ static int host_conn_is_upstream(const struct rnl_conn *conn)
 	return conn->listener->is_outgoing;
 }
 
+static uint64_t host_conn_age_ms(const struct rnl_conn *conn)
+{
+	ON_LOOP();
+	return conn_age_ms(conn);
+}
+
+static uint32_t host_conn_idle_ms(const struct rnl_conn *conn)
+{
+	ON_LOOP();
+	return conn_idle_ms(conn);
+}
+
 static void *host_data(struct rnl_self *self, const struct rnl_conn *conn)
 {
 	ON_LOOP();
@@ -249,6 +261,12 @@ static struct rnl_timer *host_start_conn_timer(struct rnl_self *self, struct rnl
 {
 	ON_LOOP();
 	return timer_start_for(conn, self->index, after_ms, every_ms, call, arg);
+}
+
+static void host_stop_timer(struct rnl_timer *timer)
+{
+	ON_LOOP();
+	timer_stop(timer);
 }
 
 static const struct module_value *find_value(const struct rnl_setup *setup, const char *name)
@@ -572,8 +590,8 @@ const struct rnl_host host_table = {
 	.conn_peer = host_conn_peer,
 	.conn_local = host_conn_local,
 	.conn_listener = host_conn_listener,
-	.conn_age_ms = conn_age_ms,
-	.conn_idle_ms = conn_idle_ms,
+	.conn_age_ms = host_conn_age_ms,
+	.conn_idle_ms = host_conn_idle_ms,
 	.conn_is_upstream = host_conn_is_upstream,
 	.data = host_data,
 	.set_data = host_set_data,
@@ -584,7 +602,7 @@ const struct rnl_host host_table = {
 	.unbind_here = host_unbind_here,
 	.start_timer = host_start_timer,
 	.start_conn_timer = host_start_conn_timer,
-	.stop_timer = timer_stop,
+	.stop_timer = host_stop_timer,
 	.option_number = host_option_number,
 	.option_string = host_option_string,
 	.add_route = host_add_route,

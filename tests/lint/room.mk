@@ -5,6 +5,7 @@ lint_scripts = \
 	tests/lint/examples.sh \
 	tests/lint/format.sh \
 	tests/lint/header.sh \
+	tests/lint/host.sh \
 	tests/lint/includes.sh \
 	tests/lint/manuals.sh \
 	tests/lint/metrics.sh \

@@ -481,15 +481,19 @@ END_TEST
 
 START_TEST(call_from_a_thread_ends_the_worker)
 {
+	static const char *const calls[] = { "log", "conn_age_ms", "conn_idle_ms",
+		"stop_timer" };
+	char reason[100];
 	struct site site = site_open("");
 	int fd = site_connect(&site);
 
-	ask(fd, JOBS_BAD, 41, 0);
+	ask(fd, JOBS_BAD, 41, JOBS_CALL_LOG + (uint32_t)_i);
 	client_expect_end(fd);
 	close(fd);
 	WAIT_FOR(daemon_n_started(site.daemon, 0) == 2);
-	ck_assert(daemon_has_logged(
-	    site.daemon, "a module calls rnl_log() in a thread that is not the loop's"));
+	snprintf(reason, sizeof(reason),
+	    "a module calls rnl_%s() in a thread that is not the loop's", calls[_i]);
+	ck_assert(daemon_has_logged(site.daemon, reason));
 	WAIT_FOR(daemon_n_logged(site.daemon, "signal 6") == 1);
 	fd = site_connect(&site);
 	ping(fd);
@@ -513,7 +517,8 @@ int main(void)
 	tcase_add_test(jobs, crash_in_done_is_told);
 	/* A sanitizer ends a process that faults in its own way. */
 	tcase_add_loop_test(jobs, crash_in_a_job_is_told, 0, RUN_IS_SANITIZED ? 1 : 3);
-	tcase_add_test(jobs, call_from_a_thread_ends_the_worker);
+	tcase_add_loop_test(
+	    jobs, call_from_a_thread_ends_the_worker, 0, JOBS_CALL_STOP_TIMER + 1);
 	tcase_add_loop_test(end, connection_may_end_before_its_job, 0, 2);
 	tcase_add_test(end, half_close_gets_the_replies_of_jobs);
 	tcase_add_test(end, half_close_ends_without_a_reply);

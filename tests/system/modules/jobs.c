@@ -21,6 +21,8 @@ struct task {
 static const char *gate;
 static int moves;
 static unsigned n_done, n_taken;
+static struct rnl_conn *of_jobs; /* the last that a job came from */
+static struct rnl_timer *timer;
 
 static uint32_t get32(const struct rnl_msg *msg, size_t offset)
 {
@@ -82,6 +84,25 @@ static void crash(uint32_t id)
 	abort();
 }
 
+static void never(struct rnl_timer *called, struct rnl_conn *conn, void *arg)
+{
+	(void)called;
+	(void)conn;
+	(void)arg;
+}
+
+static void call(uint32_t which)
+{
+	if (which == JOBS_CALL_LOG)
+		rnl_log(RNL_LOG_INFO, "from a thread");
+	else if (which == JOBS_CALL_AGE)
+		rnl_conn_age_ms(of_jobs);
+	else if (which == JOBS_CALL_IDLE)
+		rnl_conn_idle_ms(of_jobs);
+	else
+		rnl_stop_timer(timer);
+}
+
 static void work(void *arg)
 {
 	struct task *task = arg;
@@ -89,7 +110,7 @@ static void work(void *arg)
 	if (task->id >= JOBS_ABORT && task->id <= JOBS_DEPTH)
 		crash(task->id);
 	if (task->id == JOBS_BAD)
-		rnl_log(RNL_LOG_INFO, "from a thread");
+		call(task->key);
 	if (task->id != JOBS_PLAIN && task->id != JOBS_AGAIN && task->id != JOBS_CRASH)
 		wait_at_gate();
 	task->has_run = 1;
@@ -148,6 +169,9 @@ static enum rnl_verdict on_job(struct rnl_conn *conn, const struct rnl_msg *msg,
 	};
 
 	(void)arg;
+	of_jobs = conn;
+	if (msg->id == JOBS_BAD)
+		timer = rnl_start_conn_timer(conn, 1000000, 0, never, NULL);
 	if (msg->id == JOBS_IN_ORDER)
 		submit(conn, rnl_conn_id(conn), &task);
 	else if (msg->id == JOBS_LOOSE)

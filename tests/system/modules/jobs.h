@@ -11,7 +11,7 @@ enum {
 	JOBS_GATED = 2,    /* the same, when the gate is open */
 	JOBS_IN_ORDER = 3, /* number: GATED, with the connection's id as the key */
 	JOBS_LOOSE = 4,    /* number: GATED, and of no connection */
-	JOBS_BAD = 5,      /* number: a job that calls rnl_log() */
+	JOBS_BAD = 5,      /* number, JOBS_CALL_...: a job that calls what it may not */
 	JOBS_NOTHING = 6,  /* rnl_work() without functions -> REFUSED */
 	JOBS_CLOSE = 7,    /* number: GATED, then rnl_close() */
 	JOBS_REFUSED = 8,  /* what comes back when rnl_work() refuses: status */
@@ -24,5 +24,7 @@ enum {
 	JOBS_DEPTH = 15,   /* the same, but it uses up its stack */
 	JOBS_STALL = 16,   /* the handler itself waits at the gate */
 };
+
+enum { JOBS_CALL_LOG, JOBS_CALL_AGE, JOBS_CALL_IDLE, JOBS_CALL_STOP_TIMER };
 
 #endif
