@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <ev.h>
 
@@ -59,7 +60,7 @@ static struct {
 	enum match match;
 	bool is_telling; /* of a failure, instead of closing */
 	uint32_t failure_id;
-	double timeout_s;
+	uint64_t timeout_ms;
 	size_t max_in_flight; /* on a connection to a backend */
 	uintptr_t max_per_client;
 } conf;
@@ -159,15 +160,26 @@ static void fail_request(struct backend *backend, struct request *request, enum 
 	requests_remove(backend->requests, request);
 }
 
+/* Not the loop's time, ev_now(), which is that of the wall clock, and may be set. */
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 /* See to it that the first of those in flight is looked at when it is late. */
 static void set_timer(struct backend *backend)
 {
 	const struct request *first = requests_first(backend->requests);
+	uint64_t now = now_ms();
 
 	ev_timer_stop(rnl_loop(), &backend->timer);
 	if (first == NULL)
 		return;
-	ev_timer_set(&backend->timer, first->due - ev_now(rnl_loop()), 0.);
+	ev_timer_set(&backend->timer,
+	    first->due_ms > now ? (double)(first->due_ms - now) / 1000 : 0., 0.);
 	ev_timer_start(rnl_loop(), &backend->timer);
 }
 
@@ -187,9 +199,11 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct backend *backend = timer->data;
 	struct request *first = requests_first(backend->requests);
+	uint64_t now = now_ms();
 
+	(void)loop;
 	(void)revents;
-	while (first != NULL && first->due <= ev_now(loop)) {
+	while (first != NULL && first->due_ms <= now) {
 		if (conf.match == MATCH_ORDER) {
 			give_up(backend);
 			return;
@@ -244,7 +258,7 @@ static enum cause pass_on(
 	}
 	request->client = rnl_conn_id(client);
 	request->id = msg->id;
-	request->due = ev_now(rnl_loop()) + conf.timeout_s;
+	request->due_ms = now_ms() + conf.timeout_ms;
 	hold(client);
 	move_in_flight(1);
 	if (!ev_is_active(&backend->timer))
@@ -395,6 +409,7 @@ static void on_close(struct rnl_conn *conn)
 {
 	struct backend *backend = rnl_data(conn);
 	struct request *first;
+	uint64_t now = now_ms();
 	size_t n;
 
 	if (!rnl_conn_is_upstream(conn) || backend == NULL)
@@ -405,8 +420,7 @@ static void on_close(struct rnl_conn *conn)
 		    rnl_conn_peer(conn), n);
 	ev_timer_stop(rnl_loop(), &backend->timer);
 	while ((first = requests_first(backend->requests)) != NULL)
-		fail_request(
-		    backend, first, first->due <= ev_now(rnl_loop()) ? CAUSE_LATE : CAUSE_LOST);
+		fail_request(backend, first, first->due_ms <= now ? CAUSE_LATE : CAUSE_LOST);
 	requests_free(backend->requests);
 	free(backend);
 }
@@ -566,7 +580,7 @@ static int configure(struct rnl_setup *setup)
 	conf.match = (enum match)match;
 	conf.is_telling = failure == 1;
 	conf.failure_id = (uint32_t)rnl_option_number(setup, "failure-id");
-	conf.timeout_s = (double)rnl_option_number(setup, "reply-timeout") / 1000;
+	conf.timeout_ms = (uint64_t)rnl_option_number(setup, "reply-timeout");
 	conf.max_in_flight = (size_t)rnl_option_number(setup, "max-in-flight");
 	conf.max_per_client = (uintptr_t)rnl_option_number(setup, "max-per-client");
 	if (find_upstream(setup) < 0 || check_limits(setup) < 0)

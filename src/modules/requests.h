@@ -17,7 +17,7 @@ struct request {
 	struct request *next, *prev; /* in the list of those in flight, or of free places */
 	uint64_t tag;                /* 0: the place is free */
 	uint64_t client;             /* the id of its connection */
-	double due;                  /* the loop's time when the reply is late */
+	uint64_t due_ms;             /* the monotonic clock when the reply is late */
 	uint32_t id;                 /* of the message */
 };
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -74,6 +75,36 @@ START_TEST(each_request_is_late_in_its_time)
 	message_expect(&reply, 0, 0, "a request");
 	relay_expect_failure(fd, 1, RELAY_LATE);
 	relay_expect_failure(fd, 2, RELAY_LATE);
+	close(fd);
+	close(server);
+	daemon_stop(&relay);
+	backend_close(&backend);
+}
+END_TEST
+
+/* libev looks at the wall clock each half second, so the reply is late after that. */
+START_TEST(a_clock_that_is_set_back_changes_nothing)
+{
+	const char *given = getenv("LD_PRELOAD");
+	struct backend backend;
+	struct daemon *relay;
+	char text[512];
+	int server, fd;
+	FILE *file;
+
+	snprintf(text, sizeof(text), "%s/wall.so%s%s", SHIMS, given != NULL ? ":" : "",
+	    given != NULL ? given : "");
+	setenv("LD_PRELOAD", text, 1);
+	snprintf(text, sizeof(text), "%s/wall-back", run_folder());
+	setenv("RUNNEL_WALL_BACK", text, 1);
+	relay = relay_start_before(&backend, "on-failure = tell reply-timeout = 1s", &server);
+	fd = relay_connect(relay);
+	message_say(fd, 7, "a request");
+	message_receive(server);
+	file = fopen(text, "we");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fclose(file), 0);
+	relay_expect_failure(fd, 7, RELAY_LATE);
 	close(fd);
 	close(server);
 	daemon_stop(&relay);
@@ -616,6 +647,9 @@ int main(void)
 
 	tcase_add_test(failures, a_late_reply_reaches_nobody);
 	tcase_add_test(failures, each_request_is_late_in_its_time);
+	/* A sanitizer may be asked for before the library is. */
+	if (!RUN_IS_SANITIZED)
+		tcase_add_test(failures, a_clock_that_is_set_back_changes_nothing);
 	tcase_add_test(failures, by_order_a_late_reply_ends_the_connection);
 	tcase_add_loop_test(failures, the_reply_to_a_client_that_has_left_reaches_nobody, 0, 2);
 	tcase_add_loop_test(failures, requests_on_a_lost_connection_fail, 0, 2);
