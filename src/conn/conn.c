@@ -195,23 +195,33 @@ void conn_release(struct rnl_conn *conn)
 void conn_rest(struct rnl_conn *conn)
 {
 	conn->is_rested = true;
-	conn->is_paused = true;
 	if (conn != conn->table->current)
 		conn_schedule(conn);
 }
 
-/* When it is settled, conn_relieve() ends the pause, unless the queue needs it still. */
+/* Whether its queue has room is another matter: a pause of that goes on. */
 void conn_resume(struct rnl_conn *conn)
 {
+	if (!conn->is_rested)
+		return;
 	conn->is_rested = false;
-	if (conn->is_paused && conn != conn->table->current)
-		conn_schedule(conn);
+	conn_go_on(conn);
+	conn_schedule(conn);
+}
+
+/* A frame that was not read on has its time from now, and a peer that was not heard. */
+void conn_go_on(struct rnl_conn *conn)
+{
+	if (conn_is_held_up(conn))
+		return;
+	conn->frame_ms = (uint32_t)conn->table->now_ms;
+	conn->heard_ms = (uint32_t)conn->table->now_ms;
 }
 
 void conn_turn(struct rnl_conn *conn)
 {
 	CHECK_MAGIC(conn, CONN_MAGIC);
-	if (conn->state == CONN_OPEN && conn->is_waiting && !conn->is_paused) {
+	if (conn->state == CONN_OPEN && conn->is_waiting && !conn_is_held_up(conn)) {
 		struct view view = input_view(&conn->in);
 
 		conn_serve(conn, &view, table_turn(conn->table));
@@ -234,7 +244,7 @@ void conn_stop(struct rnl_conn *conn)
 		if (extras != NULL)
 			extras->stop_bytes = n_bytes;
 	}
-	if (!conn->is_paused)
+	if (!conn_is_held_up(conn))
 		conn_read(conn);
 	conn_count_off(conn, 0);
 	conn_schedule(conn);
@@ -343,7 +353,7 @@ static void destroy(struct rnl_conn *conn)
 /* Are its requests read? */
 static bool is_served(const struct rnl_conn *conn)
 {
-	return conn->state == CONN_OPEN && !conn->is_paused && !conn->is_input_over;
+	return conn->state == CONN_OPEN && !conn_is_held_up(conn) && !conn->is_input_over;
 }
 
 static void call_moved(struct rnl_conn *conn)

@@ -60,11 +60,11 @@ struct rnl_conn {
 	bool is_waiting : 1;    /* input that is left over may hold whole frames */
 	bool is_in_frame : 1;   /* input that is left over is the start of a frame */
 	bool is_blocked : 1;    /* the kernel takes no more output now */
-	bool is_paused : 1;     /* requests are not served: no room for replies, or is_rested */
+	bool is_paused : 1;     /* requests are not served: there was no room for a reply */
 	bool is_refused : 1;    /* a send was refused; `writable` is owed */
 	bool is_ended : 1;      /* counted and its close hooks called */
 	bool has_extras : 1;    /* table->extras has more of it */
-	bool is_rested : 1;     /* a module wants it paused */
+	bool is_rested : 1;     /* requests are not served: a module wants it so */
 
 	/* The monotonic clock in ms, modulo 2^32. */
 	uint32_t heard_ms; /* bytes came last */
@@ -137,6 +137,12 @@ void conn_release(struct rnl_conn *conn);
 /* Serve no more requests, whatever has come, until the other is called. */
 void conn_rest(struct rnl_conn *conn);
 void conn_resume(struct rnl_conn *conn);
+
+/* Are its requests left where they are, by its queue or by a module? */
+static inline bool conn_is_held_up(const struct rnl_conn *conn)
+{
+	return conn->is_paused || conn->is_rested;
+}
 
 /* Give it a turn on the agenda. */
 void conn_schedule(struct rnl_conn *conn);

@@ -82,7 +82,7 @@ static struct due first_due(const struct rnl_conn *conn)
 	if (conn->state != CONN_OPEN)
 		return due;
 	/* A frame that we do not read on is not late, nor is a peer silent. */
-	if (!conn->is_paused && !conn->is_input_over)
+	if (!conn_is_held_up(conn) && !conn->is_input_over)
 		consider_input(&due, conn);
 	consider(&due, conn, (uint32_t)conn->table->now_ms - conn_idle_ms(conn),
 	    settings->idle_timeout_ms, DEADLINE_IDLE);

@@ -47,6 +47,9 @@ void conn_relieve(struct rnl_conn *conn);
  */
 void conn_count_off(struct rnl_conn *conn, size_t n_bytes);
 
+/* conn.c: one of the reasons why its requests were not served has ended. */
+void conn_go_on(struct rnl_conn *conn);
+
 /* conn.c: why a connection whose socket failed with this errno ends. */
 enum close_reason conn_reason_of(int error);
 

@@ -106,8 +106,7 @@ static bool must_pause(struct rnl_conn *conn)
 	    sendq_has_room(&conn->out, &listener->limits, listener->reply_room))
 		return false;
 	conn_drain(conn);
-	conn->is_paused = conn->is_rested ||
-			  !sendq_has_room(&conn->out, &listener->limits, listener->reply_room);
+	conn->is_paused = !sendq_has_room(&conn->out, &listener->limits, listener->reply_room);
 	return conn->is_paused;
 }
 
@@ -203,7 +202,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_n
 
 	batch_begin(conn, began_ns);
 	while (conn->state == CONN_OPEN && at < most && n_frames < CONN_TURN_FRAMES) {
-		if (must_pause(conn) || conn->is_paused)
+		if (must_pause(conn) || conn_is_held_up(conn))
 			break;
 		decode = framing->decode(
 		    framing, view->bytes + at, view->len - at, max_message, &frame);
@@ -227,7 +226,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_n
 	if (decode == DECODE_TOO_LONG || decode == DECODE_BAD)
 		refuse_input(conn, decode, &frame);
 	keep_rest(conn, view, at);
-	if (conn->is_waiting && !conn->is_paused)
+	if (conn->is_waiting && !conn_is_held_up(conn))
 		conn_schedule(conn);
 }
 

@@ -276,14 +276,12 @@ void conn_relieve(struct rnl_conn *conn)
 	if (conn->table->is_pool_short ||
 	    !sendq_is_half_empty(&conn->out, &conn->listener->limits))
 		return;
-	/* A frame that was not read on has its time from now, and a peer that was not heard. */
 	if (conn->is_paused) {
-		conn->frame_ms = (uint32_t)conn->table->now_ms;
-		conn->heard_ms = (uint32_t)conn->table->now_ms;
+		conn->is_paused = false;
+		conn_go_on(conn);
 	}
-	conn->is_paused = conn->is_rested;
 	if (conn->is_refused)
 		call_writable(conn);
-	if (conn->is_waiting && !conn->is_paused)
+	if (conn->is_waiting && !conn_is_held_up(conn))
 		conn_schedule(conn);
 }

@@ -106,7 +106,7 @@ START_TEST(a_resting_connection_is_not_silent)
 	RIG_FOR_MS(600, rig.n_closed == 0);
 	resumed_ms = (uint32_t)rig.table->now_ms;
 	conn_resume(one.conn);
-	RIG_UNTIL(!one.conn->is_paused);
+	RIG_UNTIL(!conn_is_held_up(one.conn));
 	ck_assert_uint_le(one.conn->heard_ms - resumed_ms, INT32_MAX);
 	RIG_UNTIL(rig.n_closed == 1);
 	ck_assert_uint_eq(rig_closed(heartbeat), 1);
@@ -129,6 +129,26 @@ START_TEST(resuming_does_not_end_a_pause_of_the_queue)
 		peer_read(&one);
 		rig_wait();
 	}
+	peer_end(&one);
+}
+END_TEST
+
+/* Whatever when-full is, as long as nothing was refused. */
+START_TEST(resuming_does_not_wait_for_a_queue_that_has_room)
+{
+	static const int whens[] = { WHEN_FULL_PAUSE, WHEN_FULL_REFUSE, WHEN_FULL_CLOSE };
+
+	rig.settings.when_full = whens[_i];
+	rig_limit_queue(1000, 1 << 20);
+	peer_open(&one);
+	send_until_blocked(one.conn, 0, LEN);
+	while (one.conn->out.n_messages < 900)
+		ck_assert_int_eq(send_filled(one.conn, 0, LEN), RNL_OK);
+	conn_rest(one.conn);
+	peer_send(&one, 0, LEN);
+	RIG_FOR_MS(5, rig.n_handled == 0);
+	conn_resume(one.conn);
+	RIG_UNTIL(rig.n_handled == 1);
 	peer_end(&one);
 }
 END_TEST
@@ -179,6 +199,7 @@ TCase *holding_tests(void)
 	tcase_add_test(tcase, a_connection_rests_whatever_its_queue_does);
 	tcase_add_test(tcase, a_resting_connection_is_not_silent);
 	tcase_add_test(tcase, resuming_does_not_end_a_pause_of_the_queue);
+	tcase_add_loop_test(tcase, resuming_does_not_wait_for_a_queue_that_has_room, 0, 3);
 	tcase_add_loop_test(tcase, a_resting_connection_may_end, 0, 2);
 	tcase_add_test(tcase, a_resting_connection_is_served_when_the_worker_stops);
 	return tcase;
