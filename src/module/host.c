@@ -517,6 +517,13 @@ static size_t host_upstream_max_message(struct rnl_setup *setup, int upstream)
 	return setup->all->upstreams[upstream].common.max_message;
 }
 
+static const char *host_upstream_framing(struct rnl_setup *setup, int upstream)
+{
+	ON_LOOP();
+	CHECK(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams);
+	return setup->all->upstreams[upstream].common.framing;
+}
+
 static size_t host_max_message(struct rnl_setup *setup)
 {
 	size_t most = 0;
@@ -610,6 +617,7 @@ const struct rnl_host host_table = {
 	.add_upstream_route = host_add_upstream_route,
 	.upstream_find = host_upstream_find,
 	.upstream_max_message = host_upstream_max_message,
+	.upstream_framing = host_upstream_framing,
 	.max_message = host_max_message,
 	.upstream_get = host_upstream_get,
 	.upstream_next = host_upstream_next,

@@ -38,6 +38,8 @@ enum cause {
 	CAUSE_LOST,    /* the connection to the backend has ended */
 	CAUSE_LATE,    /* reply-timeout is over */
 	CAUSE_TOO_BIG, /* it is longer than the backend takes, or can never fit the queue to it */
+	CAUSE_UNSAYABLE, /* the framing of the backends has no frame for it */
+	CAUSE_MEMORY,    /* there is none */
 	N_CAUSES
 };
 
@@ -223,9 +225,19 @@ static enum cause cause_of(enum rnl_status status)
 		return CAUSE_TOO_BIG;
 	case RNL_ECLOSED:
 		return CAUSE_DOWN;
+	case RNL_EINVAL:
+		return CAUSE_UNSAYABLE;
+	case RNL_ENOMEM:
+		return CAUSE_MEMORY;
 	default:
 		return CAUSE_BUSY;
 	}
+}
+
+/* May another backend take what one has not? They are all of one section. */
+static bool is_worth_a_try(enum cause cause)
+{
+	return cause == CAUSE_BUSY || cause == CAUSE_DOWN;
 }
 
 static enum rnl_status send_tagged(
@@ -297,7 +309,7 @@ static enum rnl_verdict forward(struct rnl_conn *client, const struct rnl_msg *m
 	(void)arg;
 	counts.requests++;
 	count(metrics.requests);
-	while (n_tries-- > 0 && cause != CAUSE_NONE) {
+	while (n_tries-- > 0 && is_worth_a_try(cause)) {
 		struct rnl_conn *conn =
 		    conf.is_by_client ? pick_for(client) : rnl_upstream_next(conf.upstream);
 
@@ -305,9 +317,6 @@ static enum rnl_verdict forward(struct rnl_conn *client, const struct rnl_msg *m
 			break;
 		if (rnl_data(conn) != NULL)
 			cause = pass_on(rnl_data(conn), client, msg);
-		/* The others have the same limits. */
-		if (cause == CAUSE_TOO_BIG)
-			break;
 	}
 	if (cause != CAUSE_NONE)
 		fail(client, msg->id, cause);
@@ -431,11 +440,12 @@ static void stop(void)
 		return;
 	rnl_log(RNL_LOG_INFO,
 	    "requests=%" PRIu64 " replies=%" PRIu64 " busy=%" PRIu64 " down=%" PRIu64
-	    " lost=%" PRIu64 " late=%" PRIu64 " too_big=%" PRIu64 " gone=%" PRIu64
-	    " undelivered=%" PRIu64,
+	    " lost=%" PRIu64 " late=%" PRIu64 " too_big=%" PRIu64 " unsayable=%" PRIu64
+	    " no_memory=%" PRIu64 " gone=%" PRIu64 " undelivered=%" PRIu64,
 	    counts.requests, counts.replies, counts.failed[CAUSE_BUSY],
 	    counts.failed[CAUSE_DOWN], counts.failed[CAUSE_LOST], counts.failed[CAUSE_LATE],
-	    counts.failed[CAUSE_TOO_BIG], counts.gone, counts.undelivered);
+	    counts.failed[CAUSE_TOO_BIG], counts.failed[CAUSE_UNSAYABLE],
+	    counts.failed[CAUSE_MEMORY], counts.gone, counts.undelivered);
 }
 
 /* One of the words of an option, by its index; -1 after a refusal. */
@@ -546,6 +556,18 @@ static int find_upstream(struct rnl_setup *setup)
 	return 0;
 }
 
+/* A tag may have any bytes; those of a framing that a module supplies are its own affair. */
+static int check_framing(struct rnl_setup *setup)
+{
+	if (conf.match == MATCH_TAG &&
+	    strcmp(rnl_upstream_framing(setup, conf.upstream), "line") == 0)
+		return rnl_refuse(setup,
+		    "connect %s: framing = line: a line has no place for the tag of match = "
+		    "tag; give match = order or none, or another framing",
+		    conf.upstream_name);
+	return 0;
+}
+
 /* A message of a client that is too long for a backend fails: it would end the connection. */
 static int check_limits(struct rnl_setup *setup)
 {
@@ -583,7 +605,7 @@ static int configure(struct rnl_setup *setup)
 	conf.timeout_ms = (uint64_t)rnl_option_number(setup, "reply-timeout");
 	conf.max_in_flight = (size_t)rnl_option_number(setup, "max-in-flight");
 	conf.max_per_client = (uintptr_t)rnl_option_number(setup, "max-per-client");
-	if (find_upstream(setup) < 0 || check_limits(setup) < 0)
+	if (find_upstream(setup) < 0 || check_framing(setup) < 0 || check_limits(setup) < 0)
 		return -1;
 	add_metrics(setup);
 	return add_routes(setup);

@@ -657,6 +657,8 @@ static const struct {
 	{ "upstream = game ids = \"1 2\"", "ids: '1 2' is refused" },
 	{ "upstream = game ids = \"1-2,2\"", "message id 2: module 'relay' handles it twice" },
 	{ "upstream = game reply-timeout = 0", "reply-timeout: '0' is refused" },
+	{ "upstream = lines",
+	    "connect lines: framing = line: a line has no place for the tag of match = tag" },
 	{ "upstream = short",
 	    "connect short: max-message: 7 bytes are less than the tag of match = tag has" },
 };
@@ -667,6 +669,7 @@ START_TEST(bad_options_are_refused)
 	    "module relay { %s }\nmodule echo { }\n"
 	    "connect game { address = 127.0.0.1:1 modules = { relay } }\n"
 	    "connect other { address = 127.0.0.1:1 modules = { echo } }\n"
+	    "connect lines { address = 127.0.0.1:1 modules = { relay } framing = line }\n"
 	    "connect short { address = 127.0.0.1:1 modules = { relay } max-message = 7 }\n"
 	    "listen main { address = \"127.0.0.1:0\" modules = { relay } }\n",
 	    bad[_i].options);

@@ -348,6 +348,39 @@ START_TEST(a_request_that_the_backend_would_refuse_fails_alone)
 }
 END_TEST
 
+/* It is not tried with each backend in turn. */
+START_TEST(a_request_that_has_no_frame_fails)
+{
+	struct backend backends[2];
+	char upstream[128];
+	struct daemon *relay;
+	int servers[2], fd;
+
+	for (int i = 0; i < 2; i++)
+		backend_open(&backends[i]);
+	snprintf(upstream, sizeof(upstream),
+	    "address = { \"127.0.0.1:%u\", \"127.0.0.1:%u\" } framing = line", backends[0].port,
+	    backends[1].port);
+	relay = relay_start("on-failure = tell match = none", upstream, "");
+	for (int i = 0; i < 2; i++)
+		servers[i] = backend_accept(&backends[i]);
+	WAIT_FOR(daemon_n_logged(relay, ": connected") == 2);
+	fd = relay_connect(relay);
+	message_say(fd, 7, "two\nlines");
+	relay_expect_failure(fd, 7, RELAY_UNSAYABLE);
+	close(fd);
+	daemon_end(relay);
+	ck_assert_uint_eq(
+	    daemon_n_logged(relay, "send refused, framing line has no frame for it"), 1);
+	relay_expect_count(relay, "unsayable", 1);
+	daemon_destroy(&relay);
+	for (int i = 0; i < 2; i++) {
+		close(servers[i]);
+		backend_close(&backends[i]);
+	}
+}
+END_TEST
+
 /* --- flow control --- */
 
 /* The queue to it fills; then requests fail at once, and memory is bounded. */
@@ -658,6 +691,7 @@ int main(void)
 	tcase_add_test(failures, a_backend_that_does_not_answer_keeps_no_worker);
 	tcase_add_test(failures, a_request_that_never_fits_fails);
 	tcase_add_test(failures, a_request_that_the_backend_would_refuse_fails_alone);
+	tcase_add_test(failures, a_request_that_has_no_frame_fails);
 	tcase_add_test(flow, a_backend_that_does_not_read_costs_bounded_memory);
 	tcase_add_test(flow, a_client_has_so_many_requests_in_flight);
 	tcase_add_test(flow, a_connection_has_so_many_requests_in_flight);

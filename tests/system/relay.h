@@ -14,7 +14,7 @@
 
 /* The id of what it tells with on-failure = tell, and why. */
 #define RELAY_FAILURE UINT32_MAX
-enum { RELAY_BUSY = 1, RELAY_DOWN, RELAY_LOST, RELAY_LATE, RELAY_TOO_BIG };
+enum { RELAY_BUSY = 1, RELAY_DOWN, RELAY_LOST, RELAY_LATE, RELAY_TOO_BIG, RELAY_UNSAYABLE };
 
 /* With these options in its sections, and one worker, so that a backend gets one connection. */
 struct daemon *relay_start(const char *relay, const char *upstream, const char *listen);

@@ -406,6 +406,7 @@ struct rnl_host {
 	    struct rnl_setup *setup, const struct rnl_route *route);
 	int (*upstream_find)(struct rnl_setup *setup, const char *name, size_t *n_addresses);
 	size_t (*upstream_max_message)(struct rnl_setup *setup, int upstream);
+	const char *(*upstream_framing)(struct rnl_setup *setup, int upstream);
 	size_t (*max_message)(struct rnl_setup *setup);
 	struct rnl_conn *(*upstream_get)(int upstream, size_t i);
 	struct rnl_conn *(*upstream_next)(int upstream);
@@ -523,6 +524,12 @@ static inline int rnl_upstream_find(
 static inline size_t rnl_upstream_max_message(struct rnl_setup *setup, int upstream)
 {
 	return rnl_link.host->upstream_max_message(setup, upstream);
+}
+
+/* The name of its framing, as the conf has it. Valid as long as the worker. */
+static inline const char *rnl_upstream_framing(struct rnl_setup *setup, int upstream)
+{
+	return rnl_link.host->upstream_framing(setup, upstream);
 }
 
 /*
