@@ -29,7 +29,7 @@ void conn_serve(struct rnl_conn *conn, const struct view *view, uint64_t began_n
 /* send.c: write all that is queued, as far as the kernel takes it. */
 void conn_drain(struct rnl_conn *conn);
 
-/* send.c: queue a shared frame, or refuse it. */
+/* send.c: queue a shared frame for a connection that is open, or refuse it. */
 enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame);
 
 /* send.c: its framing has no frame for this message: log that. Returns RNL_EINVAL. */

@@ -82,14 +82,12 @@ static enum rnl_status drain_and_join(
 	return status == RNL_OK ? RNL_OK : refuse(conn, status, size, shared);
 }
 
+/* The connection is open. */
 static inline enum rnl_status join(
     struct rnl_conn *conn, size_t size, struct shared_frame *shared)
 {
-	enum rnl_status status;
+	enum rnl_status status = try_join(conn, size, shared);
 
-	if (conn->state != CONN_OPEN)
-		return RNL_ECLOSED;
-	status = try_join(conn, size, shared);
 	return status == RNL_EFULL ? drain_and_join(conn, size, shared) : status;
 }
 
@@ -98,6 +96,8 @@ static inline enum rnl_status reserve(struct rnl_conn *conn, size_t len)
 {
 	const struct listener *listener = conn->listener;
 
+	if (conn->state != CONN_OPEN)
+		return RNL_ECLOSED;
 	if (!listener_may_send(listener, len))
 		return RNL_ETOOBIG;
 	return join(conn, len + framing_overhead(listener->framing), NULL);
@@ -169,11 +169,9 @@ enum rnl_status conn_sendv(
 	size_t len = 0;
 	uint8_t *at;
 
-	for (size_t i = 0; i < n_parts; i++) {
-		if (parts[i].iov_len > UINT32_MAX - len)
-			return RNL_ETOOBIG;
-		len += parts[i].iov_len;
-	}
+	/* A sum that cannot be told is none that a framing can say. */
+	for (size_t i = 0; i < n_parts; i++)
+		len = parts[i].iov_len > SIZE_MAX - len ? SIZE_MAX : len + parts[i].iov_len;
 	status = reserve(conn, len);
 	if (status != RNL_OK)
 		return status;

@@ -93,6 +93,8 @@ enum rnl_status conn_send_shared(struct rnl_conn *conn, struct rnl_shared *share
 	struct shared_frame *frame;
 	enum rnl_status status;
 
+	if (conn->state != CONN_OPEN)
+		return RNL_ECLOSED;
 	if (!listener_may_send(conn->listener, shared->len))
 		return RNL_ETOOBIG;
 	status = framed_find(shared, conn->listener->framing, &frame);

@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 
 #include "conn/shared.h"
+#include "wire/htlv_crc.h"
+#include "wire/line.h"
 
 #include "test_conn.h"
 #include "test_conn_rig.h"
@@ -284,6 +286,43 @@ START_TEST(a_closing_connection_takes_no_more)
 }
 END_TEST
 
+/* That there is no way to send it comes second. _i: it is closed, or aborted. */
+START_TEST(a_closing_connection_is_closed_whatever_is_sent)
+{
+	static uint8_t bytes[8192];
+	struct iovec part = { .iov_base = bytes, .iov_len = SIZE_MAX };
+	struct rnl_shared *shared = shared_new(rig.table, UINT32_MAX, bytes, 300);
+	struct htlv_crc htlv_crc;
+	struct line line;
+	const struct framing *const framings[] = { &framing_tlv, &htlv_crc.framing,
+		&line.framing };
+	void *place;
+
+	htlv_crc_init(&htlv_crc, 0xa2);
+	line_init(&line, 7, false);
+	bytes[0] = '\n';
+	rig_limit_queue(100, 8192);
+	peer_open(&one);
+	if (_i == 0)
+		conn_close(one.conn, CLOSE_REASON_handler);
+	else
+		conn_abort(one.conn, CLOSE_REASON_handler);
+	for (int i = 0; i < 3; i++) {
+		rig.listener.framing = framings[i];
+		ck_assert_int_eq(conn_send(one.conn, 300, bytes, 1), RNL_ECLOSED);
+		ck_assert_int_eq(conn_send(one.conn, 1, bytes, sizeof(bytes)), RNL_ECLOSED);
+		ck_assert_int_eq(conn_sendv(one.conn, 1, &part, 1), RNL_ECLOSED);
+		ck_assert_int_eq(conn_reserve(one.conn, SIZE_MAX, &place), RNL_ECLOSED);
+		ck_assert_int_eq(conn_send_shared(one.conn, shared), RNL_ECLOSED);
+	}
+	rig.listener.framing = &framing_tlv;
+	shared_free(shared);
+	rig_turn();
+	ck_assert(peer_has_end(&one));
+	peer_end(&one);
+}
+END_TEST
+
 /*
  * Not a byte more can be written by hand, neither after the first drain nor after those on
  * events.
@@ -537,6 +576,7 @@ TCase *sending_tests(void)
 	tcase_add_test(tcase, what_can_never_fit_is_too_big);
 	tcase_add_test(tcase, lengths_that_overflow_are_too_big);
 	tcase_add_loop_test(tcase, a_closing_connection_takes_no_more, 0, 2);
+	tcase_add_loop_test(tcase, a_closing_connection_is_closed_whatever_is_sent, 0, 2);
 	tcase_add_test(tcase, a_drain_goes_on_until_the_kernel_takes_no_more);
 	tcase_add_test(tcase, write_interest_is_on_only_while_output_is_blocked);
 	tcase_add_test(tcase, a_loop_without_work_sleeps);
