@@ -136,10 +136,7 @@ static void append_range(
 
 	number_format(rule, rule->min, min);
 	number_format(rule, rule->max, max);
-	if (rule->max == INT64_MAX)
-		append(buf, "a %s of at least %s", noun, min);
-	else
-		append(buf, "a %s from %s to %s", noun, min, max);
+	append(buf, "a %s from %s to %s", noun, min, max);
 	if (rule->words != NULL)
 		append(buf, ", or %s", rule->words[0]);
 }

@@ -363,7 +363,11 @@ static const struct bad bad_modules[] = {
 	    IN_GAME "pause: '61s' is refused; give a duration from 100ms to 1m" DURATION_RULE },
 	{ GAME("is-open = yes"), IN_GAME "is-open: 'yes' is refused; give false or true" },
 	{ GAME("is-open = 1"), IN_GAME "is-open: '1' is refused; give false or true" },
-	{ GAME("score = -1"), IN_GAME "score: '-1' is refused; give a number of at least 0" },
+	{ GAME("score = -1"),
+	    IN_GAME "score: '-1' is refused; give a number from 0 to 9223372036854775807" },
+	{ GAME("score = 9223372036854775808"),
+	    IN_GAME "score: '9223372036854775808' is refused; give a number from 0 to "
+		    "9223372036854775807" },
 	{ GAME("greeting = { a, b }"), IN_GAME "greeting: a list is refused; give a text" },
 	{ MAIN C10K "module c10k-x { }",
 	    "t.conf:3: module 'c10k-x': cannot load " MODULE_DIR "/c10k-x.so" },
