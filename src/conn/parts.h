@@ -32,6 +32,9 @@ void conn_drain(struct rnl_conn *conn);
 /* send.c: queue a shared frame for a connection that is open, or refuse it. */
 enum rnl_status conn_push(struct rnl_conn *conn, struct shared_frame *frame);
 
+/* send.c: worker-send-memory has no room for a message in its framing. Returns RNL_EFULL. */
+enum rnl_status conn_refuse_copy(struct rnl_conn *conn);
+
 /* send.c: its framing has no frame for this message: log that. Returns RNL_EINVAL. */
 enum rnl_status conn_refuse_message(struct rnl_conn *conn, uint32_t id, size_t len);
 

@@ -37,18 +37,11 @@ static bool has_own_room(
 			      : sendq_has_room(&conn->out, limits, size);
 }
 
-static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, size_t size,
-    const struct shared_frame *shared)
+static enum rnl_status refuse_full(struct rnl_conn *conn)
 {
-	struct conn_table *table = conn->table;
-
-	if (status != RNL_EFULL)
-		return status;
-	counter_add(table->seat->counters.sends_refused, 1);
+	counter_add(conn->table->seat->counters.sends_refused, 1);
 	if (conn->is_tallied)
 		conn_tally(conn)->sends_refused++;
-	if (has_own_room(conn, size, shared))
-		table->is_pool_short = true;
 	log_refusal(conn);
 	conn->is_refused = true;
 	if (conn->listener->settings->when_full == WHEN_FULL_PAUSE)
@@ -56,6 +49,22 @@ static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, siz
 	else if (conn->listener->settings->when_full == WHEN_FULL_CLOSE)
 		conn_abort(conn, CLOSE_REASON_queue_full);
 	return RNL_EFULL;
+}
+
+static enum rnl_status refuse(struct rnl_conn *conn, enum rnl_status status, size_t size,
+    const struct shared_frame *shared)
+{
+	if (status != RNL_EFULL)
+		return status;
+	if (has_own_room(conn, size, shared))
+		conn->table->is_pool_short = true;
+	return refuse_full(conn);
+}
+
+enum rnl_status conn_refuse_copy(struct rnl_conn *conn)
+{
+	conn->table->is_pool_short = true;
+	return refuse_full(conn);
 }
 
 /* Reserve size bytes, or queue a shared frame where there is one. */

@@ -67,7 +67,7 @@ static enum rnl_status framed_add(
 	status = frame_make(shared, framing, payload, &framed->frame);
 	if (status != RNL_OK) {
 		free(framed);
-		return status == RNL_EFULL ? RNL_ENOMEM : status;
+		return status;
 	}
 	framed->framing = framing;
 	framed->next = shared->first.next;
@@ -98,6 +98,8 @@ enum rnl_status conn_send_shared(struct rnl_conn *conn, struct rnl_shared *share
 	if (!listener_may_send(conn->listener, shared->len))
 		return RNL_ETOOBIG;
 	status = framed_find(shared, conn->listener->framing, &frame);
+	if (status == RNL_EFULL)
+		return conn_refuse_copy(conn);
 	if (status == RNL_EINVAL)
 		return conn_refuse_message(conn, shared->id, shared->len);
 	return status == RNL_OK ? conn_push(conn, frame) : status;

@@ -106,6 +106,28 @@ START_TEST(a_full_queue_is_not_taken_for_a_short_budget)
 }
 END_TEST
 
+/* The message is there, and there is no room to have it in the framing of another listener. */
+START_TEST(a_short_budget_refuses_a_second_framing)
+{
+	static const uint8_t payload[LEN];
+	struct listener other = rig.listener;
+	struct rnl_shared *shared = shared_new(rig.table, 0, payload, sizeof(payload));
+
+	rig.settings.when_full = WHEN_FULL_REFUSE;
+	other.framing = &framing_ltv;
+	peer_open(&one);
+	one.conn->listener = &other;
+	rig.table->pool.max_bytes = rig.table->pool.held_bytes + LEN / 2;
+	ck_assert_int_eq(conn_send_shared(one.conn, shared), RNL_EFULL);
+	ck_assert_uint_eq(rig_counter(sends_refused), 1);
+	ck_assert_uint_eq(rig_n_logged("worker-send-memory is used up"), 1);
+	shared_free(shared);
+	RIG_UNTIL(rig.n_writable == 1);
+	one.conn->listener = &rig.listener;
+	peer_end(&one);
+}
+END_TEST
+
 TCase *shortage_tests(void)
 {
 	TCase *tcase = tcase_create("shortage");
@@ -116,5 +138,6 @@ TCase *shortage_tests(void)
 	tcase_add_test(tcase, a_short_budget_pauses_and_recovers);
 	tcase_add_test(tcase, a_short_budget_recovers_when_who_holds_it_is_closed);
 	tcase_add_test(tcase, a_full_queue_is_not_taken_for_a_short_budget);
+	tcase_add_test(tcase, a_short_budget_refuses_a_second_framing);
 	return tcase;
 }
