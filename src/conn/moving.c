@@ -74,18 +74,33 @@ static void put(struct writer *writer, const void *bytes, size_t len)
 	writer->len += len;
 }
 
+/* A module that has written so much has broken what stands behind, or has miscounted. */
+static void log_overrun(
+    struct rnl_conn *conn, const struct listener_module *module, size_t n, size_t size)
+{
+	char rest[LOG_REST_SIZE];
+
+	if (log_cap_allows(&conn->refusals, conn->table->now_ms, rest))
+		log_error("module '%s': its save hook returned %zu, and there is room for %zu "
+			  "bytes: the connection does not move%s",
+		    module->name, n, size, rest);
+}
+
 /* False: the module does not want it to move. */
 static bool put_state(
-    struct writer *writer, struct rnl_conn *conn, const struct rnl_module *module)
+    struct writer *writer, struct rnl_conn *conn, const struct listener_module *module)
 {
 	uint32_t len;
+	size_t size;
 	ptrdiff_t n;
 
 	if (MOVING_SIZE - writer->len < sizeof(len))
 		return false;
-	n = module->save(conn, writer->bytes + writer->len + sizeof(len),
-	    MOVING_SIZE - writer->len - sizeof(len));
-	if (n < 0 || (size_t)n > MOVING_SIZE - writer->len - sizeof(len))
+	size = MOVING_SIZE - writer->len - sizeof(len);
+	n = module->api->save(conn, writer->bytes + writer->len + sizeof(len), size);
+	if (n > 0 && (size_t)n > size)
+		log_overrun(conn, module, (size_t)n, size);
+	if (n < 0 || (size_t)n > size)
 		return false;
 	len = (uint32_t)n;
 	memcpy(writer->bytes + writer->len, &len, sizeof(len));
@@ -126,7 +141,7 @@ size_t moving_pack(struct rnl_conn *conn, uint8_t message[MOVING_SIZE])
 		const struct listener_module *module = &listener->modules[i];
 
 		conn_do(conn, DOING_MOVING, module->index);
-		if (!put_state(&writer, conn, module->api))
+		if (!put_state(&writer, conn, module))
 			break;
 		n_saved++;
 	}

@@ -24,7 +24,7 @@ static struct {
 	struct conn_table *table; /* of the other worker */
 	struct listener listener;
 	size_t state_size;
-	bool is_refusing_to_save, is_refusing_to_restore;
+	bool is_refusing_to_save, is_boasting, is_refusing_to_restore;
 	unsigned n_saved, n_moved, n_restored;
 	enum status status; /* of the last unpacking */
 	uint8_t message[MOVING_SIZE];
@@ -37,6 +37,8 @@ static ptrdiff_t on_save(struct rnl_conn *conn, void *state, size_t size)
 	other.n_saved++;
 	if (other.is_refusing_to_save)
 		return -1;
+	if (other.is_boasting)
+		return (ptrdiff_t)size + 1;
 	if (size < other.state_size)
 		return -1;
 	memset(state, 'x', other.state_size);
@@ -302,18 +304,20 @@ START_TEST(a_closing_connection_does_not_move)
 }
 END_TEST
 
-/* _i 0: the module does not want it; 1: its state does not fit. */
+/* _i 0: the module does not want it; 1: its state does not fit; 2: it says that more does. */
 START_TEST(a_module_can_keep_a_connection)
 {
 	struct peer peer;
 
 	peer_open_tcp(&peer);
 	other.is_refusing_to_save = _i == 0;
-	other.state_size = _i == 0 ? sizeof(STATE) : MOVING_SIZE;
+	other.is_boasting = _i == 2;
+	other.state_size = _i == 1 ? MOVING_SIZE : sizeof(STATE);
 	let_move(&peer);
 	ck_assert_uint_eq(other.n_saved, 1);
 	ck_assert_ptr_null(moved(&peer));
 	ck_assert_ptr_eq(table_find(rig.table, peer.id), peer.conn);
+	ck_assert_uint_eq(rig_n_logged("its save hook returned"), _i == 2);
 	peer_send_many(&peer, 1, 1, 100);
 	RIG_UNTIL((peer_read(&peer), peer_n_frames(&peer) == 1));
 	peer_end(&peer);
@@ -470,7 +474,7 @@ TCase *moving_tests(void)
 	tcase_add_loop_test(tcase, a_connection_moves_within_a_frame, 0, HEAD + 30);
 	tcase_add_test(tcase, what_is_queued_keeps_a_connection);
 	tcase_add_test(tcase, a_closing_connection_does_not_move);
-	tcase_add_loop_test(tcase, a_module_can_keep_a_connection, 0, 2);
+	tcase_add_loop_test(tcase, a_module_can_keep_a_connection, 0, 3);
 	tcase_add_test(tcase, a_module_that_does_not_take_a_connection_ends_it);
 	tcase_add_loop_test(tcase, a_message_that_is_not_understood_ends_its_connection, 0, 3);
 	tcase_add_test(tcase, a_connection_that_was_made_stays_where_it_was);

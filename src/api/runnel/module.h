@@ -324,7 +324,7 @@ struct rnl_module {
 	 * between two messages, when nothing is queued for the connection: write to state, of
 	 * size bytes, what the module has to know of conn, and return how many bytes that is.
 	 * -1: not now; the connection stays, to be asked again, and is closed when its time is
-	 * over. Nothing may be sent.
+	 * over. More than size is taken for that, and logged. Nothing may be sent.
 	 */
 	ptrdiff_t (*save)(struct rnl_conn *conn, void *state, size_t size);
 
