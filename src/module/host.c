@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/panic.h"
 #include "conn/callbacks.h"
 #include "conn/conn.h"
@@ -199,10 +200,22 @@ static void host_set_data(struct rnl_self *self, struct rnl_conn *conn, void *da
 	conn_set_data(conn, self->index, data);
 }
 
+/* One that is missing would end the worker when it is called, with nobody to be seen. */
+static bool has_function(struct rnl_self *self, bool is_there, const char *call)
+{
+	char rest[LOG_REST_SIZE];
+
+	if (!is_there && log_cap_allows(&self->bad_calls, clock_ms(), rest))
+		log_error("module '%s': %s() without a function%s", self->name, call, rest);
+	return is_there;
+}
+
 static enum rnl_status host_add_on_close(struct rnl_self *self, struct rnl_conn *conn,
     const void *key, rnl_closed_f *call, void *arg)
 {
 	ON_LOOP();
+	if (!has_function(self, call != NULL, "rnl_add_on_close"))
+		return RNL_EINVAL;
 	return callbacks_add(conn, self->index, key, call, arg);
 }
 
@@ -221,7 +234,7 @@ static enum rnl_status host_bind_here(struct rnl_self *self, struct rnl_conn *co
 
 	ON_LOOP();
 	if (key_len == 0 || key_len > RNL_MAX_KEY) {
-		if (log_cap_allows(&self->bad_keys, conn->table->now_ms, rest))
+		if (log_cap_allows(&self->bad_calls, clock_ms(), rest))
 			log_error("module '%s': a key of %zu bytes: it must have 1 to %d%s",
 			    self->name, key_len, RNL_MAX_KEY, rest);
 		return RNL_EINVAL;
@@ -251,7 +264,7 @@ static struct rnl_timer *host_start_timer(
     struct rnl_self *self, uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
 {
 	ON_LOOP();
-	if (host.table == NULL)
+	if (host.table == NULL || !has_function(self, call != NULL, "rnl_start_timer"))
 		return NULL;
 	return timer_start(host.table, self->index, after_ms, every_ms, call, arg);
 }
@@ -260,6 +273,8 @@ static struct rnl_timer *host_start_conn_timer(struct rnl_self *self, struct rnl
     uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)
 {
 	ON_LOOP();
+	if (!has_function(self, call != NULL, "rnl_start_conn_timer"))
+		return NULL;
 	return timer_start_for(conn, self->index, after_ms, every_ms, call, arg);
 }
 
@@ -466,7 +481,7 @@ static void host_each(struct rnl_self *self, rnl_visit_f *visit, void *arg)
 	struct visit own = { .module = &module->api, .visit = visit, .arg = arg };
 
 	ON_LOOP();
-	if (host.table != NULL)
+	if (host.table != NULL && has_function(self, visit != NULL, "rnl_each"))
 		table_each(host.table, visit_own, &own);
 }
 

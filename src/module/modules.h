@@ -21,7 +21,7 @@ struct module_framing;
 struct rnl_self {
 	const char *name; /* of its section */
 	size_t index;     /* of its pointer in each connection */
-	struct log_cap malformed, bad_keys;
+	struct log_cap malformed, bad_calls;
 };
 
 struct routes {

@@ -139,6 +139,25 @@ START_TEST(key_has_a_length)
 }
 END_TEST
 
+/* The worker is there still when they would have been called. */
+START_TEST(functions_that_are_null_are_refused)
+{
+	struct daemon *daemon = start(1);
+	int fd = client_connect(daemon_port(daemon, "main"));
+
+	ck_assert_str_eq(ask(fd, KEEPER_NULL, ""), "-5 0");
+	close(fd);
+	fd = client_connect(daemon_port(daemon, "main"));
+	ck_assert_str_eq(ask(fd, KEEPER_NULL, ""), "-5 0");
+	close(fd);
+	daemon_end(daemon);
+	ck_assert(daemon_has_logged(
+	    daemon, "module 'keeper': rnl_add_on_close() without a function"));
+	ck_assert_uint_eq(daemon_n_started(daemon, 0), 1);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* In this order, each once. */
 START_TEST(callbacks_and_data_follow_the_close_hook)
 {
@@ -205,6 +224,7 @@ int main(void)
 	tcase_add_test(names, name_ends_with_its_connection);
 	tcase_add_test(names, name_is_of_one_worker);
 	tcase_add_test(names, key_has_a_length);
+	tcase_add_test(ends, functions_that_are_null_are_refused);
 	tcase_add_test(ends, callbacks_and_data_follow_the_close_hook);
 	tcase_add_test(ends, local_address_and_times_are_told);
 	return run_suite(suite);

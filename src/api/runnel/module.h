@@ -755,7 +755,7 @@ static inline struct rnl_conn *rnl_conn_find(uint64_t id)
 
 /*
  * Visit each connection of this worker whose listener has this module, closing ones too, but
- * none to an upstream. The visitor may send, close and abort.
+ * none to an upstream. The visitor may send, close and abort. NULL visits none, and is logged.
  */
 static inline void rnl_each(rnl_visit_f *visit, void *arg)
 {
@@ -829,7 +829,7 @@ static inline void rnl_set_data(struct rnl_conn *conn, void *data)
  * Have a function called once when conn has ended: after the close hooks of all modules, with
  * all that is valid there, in the order of the calls of this. key is any pointer of the
  * module's, which is not looked into; what was added under it for conn before is replaced.
- * RNL_ECLOSED: conn has ended. RNL_ENOMEM.
+ * RNL_ECLOSED: conn has ended. RNL_EINVAL: call is NULL. RNL_ENOMEM.
  */
 static inline enum rnl_status rnl_add_on_close(
     struct rnl_conn *conn, const void *key, rnl_closed_f *call, void *arg)
@@ -920,7 +920,7 @@ static inline struct rnl_conn *rnl_upstream_next(int upstream)
  * Call a function after after_ms, and then every every_ms, or only once when that is 0. Times
  * count from when the loop woke, in milliseconds. The timer is gone, and the pointer no longer
  * good, when it is stopped, when its only call has returned, or after the stop hook. From the
- * start hook on. NULL: no memory.
+ * start hook on. NULL: no memory; or call is NULL, which is logged.
  */
 static inline struct rnl_timer *rnl_start_timer(
     uint32_t after_ms, uint32_t every_ms, rnl_timer_f *call, void *arg)

@@ -207,6 +207,19 @@ static void keeper_close(struct rnl_conn *conn)
 	rnl_log(RNL_LOG_INFO, "closed %" PRIu64, rnl_conn_id(conn));
 }
 
+static enum rnl_verdict on_null(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
+{
+	enum rnl_status status = rnl_add_on_close(conn, marks, NULL, NULL);
+	int n_timers = (rnl_start_timer(0, 0, NULL, NULL) != NULL) +
+		       (rnl_start_conn_timer(conn, 0, 0, NULL, NULL) != NULL);
+	char text[32];
+
+	(void)arg;
+	rnl_each(NULL, NULL);
+	snprintf(text, sizeof(text), "%d %d", (int)status, n_timers);
+	return answer(conn, msg, text);
+}
+
 static const struct rnl_route routes[] = {
 	RNL_ON(KEEPER_BIND, on_bind),
 	RNL_ON(KEEPER_FIND, on_find),
@@ -218,6 +231,7 @@ static const struct rnl_route routes[] = {
 	RNL_ON(KEEPER_WHERE, on_where),
 	RNL_ON(KEEPER_EVERY, on_every),
 	RNL_ON(KEEPER_HALT, on_halt),
+	RNL_ON(KEEPER_NULL, on_null),
 };
 
 static const struct rnl_option options[] = {

@@ -18,8 +18,10 @@ enum {
 	KEEPER_WHERE = 713,  /* -> "local age-ms idle-ms" */
 	/* Timers. */
 	KEEPER_EVERY = 720, /* u32 ms: from then on KEEPER_TICK, "conn" */
-	KEEPER_HALT = 721,  /* no more of them -> "done" */
-	KEEPER_TICK = 722,  /* also, with option tick: "all", to all of the worker */
+	/* Functions that are NULL -> "status timers": how many timers there are then. */
+	KEEPER_NULL = 730,
+	KEEPER_HALT = 721, /* no more of them -> "done" */
+	KEEPER_TICK = 722, /* also, with option tick: "all", to all of the worker */
 };
 
 #endif
