@@ -695,7 +695,7 @@ static inline void rnl_shared_free(struct rnl_shared *shared)
 
 /*
  * Handle no more messages of conn after the present one, until rnl_resume(). They wait, at last
- * with the peer. A second call has no effect.
+ * with the peer, and frame-timeout and heartbeat-timeout rest. A second call has no effect.
  */
 static inline void rnl_pause(struct rnl_conn *conn)
 {
