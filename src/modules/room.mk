@@ -12,8 +12,12 @@ src_modules_echo_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 src_modules_echo_la_LDFLAGS = $(MODULE_LDFLAGS)
 
 src_modules_relay_la_SOURCES = \
-	src/modules/relay.c \
-	src/modules/requests.c src/modules/requests.h
+	src/modules/relay/relay.c \
+	src/modules/relay/backend.c src/modules/relay/backend.h \
+	src/modules/relay/client.c src/modules/relay/client.h \
+	src/modules/relay/conf.c src/modules/relay/conf.h \
+	src/modules/relay/requests.c src/modules/relay/requests.h \
+	src/modules/relay/tally.c src/modules/relay/tally.h
 src_modules_relay_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 src_modules_relay_la_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS)
 src_modules_relay_la_LDFLAGS = $(MODULE_LDFLAGS)
@@ -24,7 +28,7 @@ check_PROGRAMS += tests/unit/test-requests
 TESTS += tests/unit/test-requests
 tests_unit_test_requests_SOURCES = \
 	tests/unit/test_requests.c \
-	src/modules/requests.c src/modules/requests.h
+	src/modules/relay/requests.c src/modules/relay/requests.h
 tests_unit_test_requests_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_requests_LDADD = $(CHECK_LIBS)
 endif

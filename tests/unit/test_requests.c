@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "modules/requests.h"
+#include "modules/relay/requests.h"
 
 /* At once. */
 #define MOST 50

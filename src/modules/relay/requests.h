@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define REQUEST_TAG_SIZE sizeof(uint64_t)
+
 struct request {
 	struct request *next, *prev; /* in the list of those in flight, or of free places */
 	uint64_t tag;                /* 0: the place is free */
