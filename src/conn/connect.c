@@ -243,7 +243,6 @@ static void connector_init(struct connector *connector, struct conn_table *table
 	connector->listener = *listener;
 	connector->listener.is_outgoing = true;
 	connector->listener.connector = connector;
-	connector->listener.index = SETTINGS_MAX_LISTENERS;
 	connector->settings = settings;
 	connector->table = table;
 	ev_init(&connector->io, on_outcome);

@@ -39,7 +39,8 @@ struct listener {
 	size_t reply_room;
 	bool is_outgoing; /* of a connect section, one for each address, and of: */
 	struct connector *connector;
-	unsigned int index;       /* in settings->listeners and in slot_page.n_open */
+	/* In settings->listeners; of outgoing ones SETTINGS_MAX_LISTENERS more than in upstreams. */
+	unsigned int index;
 	uint32_t max_connections; /* over all workers; of outgoing ones no matter */
 };
 

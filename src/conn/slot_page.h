@@ -60,10 +60,10 @@ struct seat {
 	struct times times;
 	struct metric_cells metrics; /* of its modules */
 	/*
-	 * Connections that hold a descriptor, by listener, and all outgoing ones behind them.
-	 * Workers of the same generation read it: max-connections is one limit.
+	 * Connections that hold a descriptor, by listener, and outgoing ones behind them, by
+	 * upstream. Workers of the same generation read it: max-connections is one limit.
 	 */
-	uint32_t n_open[SETTINGS_MAX_LISTENERS + 1];
+	uint32_t n_open[SETTINGS_MAX_LISTENERS + SETTINGS_MAX_UPSTREAMS];
 	struct panic_page panic;
 };
 

@@ -238,7 +238,23 @@ static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 		print_balance(", of requests ", sum->most_requests, sum->requests, sum->n, out);
 	if (draining > 0)
 		fprintf(out, "; %" JSON_INTEGER_FORMAT " more of workers that drain", draining);
-	fputs("\n\n", out);
+	fputc('\n', out);
+}
+
+/* A section's name may hold what a path may. */
+static void print_upstreams(const json_t *now, FILE *out)
+{
+	const json_t *upstreams = json_object_get(now, "upstreams");
+
+	for (size_t i = 0; i < json_array_size(upstreams); i++) {
+		const json_t *upstream = json_array_get(upstreams, i);
+
+		fputs("upstream ", out);
+		print_clean(text_of(upstream, "name"), out);
+		fprintf(out,
+		    ": %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " connections up\n",
+		    number_of(upstream, "up"), number_of(upstream, "wanted"));
+	}
 }
 
 void board_print(const json_t *before, const json_t *now, FILE *out)
@@ -252,6 +268,8 @@ void board_print(const json_t *before, const json_t *now, FILE *out)
 		put_worker(&rows[i], &sum, before, now, json_array_get(workers, i));
 	put_sum(&rows[n], &sum);
 	print_head(now, &sum, out);
+	print_upstreams(now, out);
+	fputc('\n', out);
 	table_print(columns, N_COLUMNS, rows, n == 1 ? 1 : n + 1, out);
 	free(rows);
 }

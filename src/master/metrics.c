@@ -83,6 +83,24 @@ static void print_listeners(const struct metrics *metrics, FILE *out)
 		    metrics->listeners[i].name, metrics->listeners[i].max_connections);
 }
 
+static void print_upstreams(const struct metrics *metrics, FILE *out)
+{
+	begin(out, "upstream_connections", "gauge",
+	    "connections that are up, of the generation that serves, by upstream");
+	for (size_t i = 0; i < metrics->n_upstreams; i++)
+		fprintf(out,
+		    "runnel_upstream_connections{worker=\"%u\",upstream=\"%s\"} %" PRIu64 "\n",
+		    metrics->upstreams[i].slot, metrics->upstreams[i].name,
+		    metrics->upstreams[i].n_up);
+	begin(out, "upstream_addresses", "gauge",
+	    "addresses of the upstream, to each of which a connection should be up");
+	for (size_t i = 0; i < metrics->n_upstreams; i++)
+		fprintf(out,
+		    "runnel_upstream_addresses{worker=\"%u\",upstream=\"%s\"} %" PRIu64 "\n",
+		    metrics->upstreams[i].slot, metrics->upstreams[i].name,
+		    metrics->upstreams[i].n_addresses);
+}
+
 static void print_crashes(const struct metrics *metrics, FILE *out)
 {
 	begin(out, "worker_crashes_total", "counter",
@@ -191,6 +209,7 @@ void metrics_print(const struct metrics *metrics, FILE *out)
 {
 	print_daemon(metrics, out);
 	print_listeners(metrics, out);
+	print_upstreams(metrics, out);
 	print_slots(metrics, out);
 	print_crashes(metrics, out);
 #define PRINT_COUNTER(name, text) \

@@ -29,6 +29,13 @@ struct metrics_listener {
 	uint64_t n_open, max_connections; /* of the generation that serves */
 };
 
+/* What a slot has of an upstream. */
+struct metrics_upstream {
+	const char *name; /* borrowed */
+	unsigned int slot;
+	uint64_t n_up, n_addresses; /* of the generation that serves */
+};
+
 struct metrics {
 	time_t started_at;
 	uint32_t generation;
@@ -36,6 +43,8 @@ struct metrics {
 	unsigned int n_workers;                   /* that there should be */
 	const struct metrics_listener *listeners; /* borrowed */
 	size_t n_listeners;
+	const struct metrics_upstream *upstreams; /* borrowed; each once a slot */
+	size_t n_upstreams;
 	const struct metrics_slot *slots; /* borrowed */
 	unsigned int n_slots;             /* that were ever used: counters do not go away */
 };

@@ -167,6 +167,20 @@ uint64_t pages_n_open(const struct pages *pages, uint32_t generation, unsigned i
 	return n;
 }
 
+uint64_t pages_n_up(
+    const struct pages *pages, uint32_t generation, unsigned int slot, unsigned int upstream)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < SLOT_SEATS; i++) {
+		const struct seat *seat = &pages->list[slot].seats[i];
+
+		if (__atomic_load_n(&seat->generation, __ATOMIC_RELAXED) == generation)
+			n += counter_read(seat->n_open[SETTINGS_MAX_LISTENERS + upstream]);
+	}
+	return n;
+}
+
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum)
 {
 	const struct slot_page *page = &pages->list[slot];

@@ -43,6 +43,10 @@ uint64_t pages_n_crashes(const struct pages *pages, unsigned int slot);
 /* Connections of a listener that the workers of a generation have, in all slots. */
 uint64_t pages_n_open(const struct pages *pages, uint32_t generation, unsigned int listener);
 
+/* Connections to an upstream that the workers of a generation have in a slot. */
+uint64_t pages_n_up(
+    const struct pages *pages, uint32_t generation, unsigned int slot, unsigned int upstream);
+
 /* What a slot has counted: of processes that are gone, and of those in its seats. */
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum);
 

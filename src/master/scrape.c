@@ -45,6 +45,30 @@ static struct metrics_listener *list_listeners(
 	return list;
 }
 
+/* Each upstream in each slot; free(). The names are the generation's. */
+static struct metrics_upstream *list_upstreams(
+    const struct generation *generation, const struct pages *pages, size_t *n)
+{
+	const struct settings *settings = generation != NULL ? generation->settings : NULL;
+	unsigned int n_slots = settings != NULL ? settings->workers : 0;
+	struct metrics_upstream *list;
+
+	*n = settings != NULL ? settings->n_upstreams * n_slots : 0;
+	list = must_alloc(*n + 1, sizeof(*list));
+	for (size_t i = 0; i < *n; i++) {
+		unsigned int upstream = (unsigned int)i / n_slots;
+		unsigned int slot = (unsigned int)i % n_slots;
+
+		list[i] = (struct metrics_upstream){
+			.name = settings->upstreams[upstream].common.name,
+			.slot = slot,
+			.n_up = pages_n_up(pages, generation->number, slot, upstream),
+			.n_addresses = settings->upstreams[upstream].common.n_addresses,
+		};
+	}
+	return list;
+}
+
 void scrape_print(time_t started_at, const struct succession *succession,
     const struct pages *pages, FILE *out)
 {
@@ -52,6 +76,7 @@ void scrape_print(time_t started_at, const struct succession *succession,
 	unsigned int n_workers = generation != NULL ? generation->settings->workers : 0;
 	struct metrics_slot *slots = must_alloc(SETTINGS_MAX_WORKERS, sizeof(*slots));
 	struct metrics_listener *listeners;
+	struct metrics_upstream *upstreams;
 	struct metrics metrics = {
 		.started_at = started_at,
 		.generation = generation != NULL ? generation->number : 0,
@@ -66,8 +91,11 @@ void scrape_print(time_t started_at, const struct succession *succession,
 	}
 	listeners = list_listeners(generation, pages, &metrics.n_listeners);
 	metrics.listeners = listeners;
+	upstreams = list_upstreams(generation, pages, &metrics.n_upstreams);
+	metrics.upstreams = upstreams;
 	metrics_print(&metrics, out);
 	module_metrics_print(pages, out);
+	free(upstreams);
 	free(listeners);
 	free(slots);
 }

@@ -104,6 +104,25 @@ static json_t *workers_of(const struct generation *generation, const struct page
 	return workers;
 }
 
+/* Each worker has a connection to each address of an upstream, when all are up. */
+static json_t *upstreams_of(const struct generation *generation, const struct pages *pages)
+{
+	const struct settings *settings = generation != NULL ? generation->settings : NULL;
+	json_t *list = json_array();
+
+	for (size_t i = 0; settings != NULL && i < settings->n_upstreams; i++) {
+		const struct listen_settings *upstream = &settings->upstreams[i].common;
+		uint64_t n_up = 0;
+
+		for (unsigned int slot = 0; slot < settings->workers; slot++)
+			n_up += pages_n_up(pages, generation->number, slot, (unsigned int)i);
+		json_array_append_new(list,
+		    json_pack("{ss sI sI}", "name", upstream->name, "up", (json_int_t)n_up,
+			"wanted", (json_int_t)(upstream->n_addresses * settings->workers)));
+	}
+	return list;
+}
+
 /* Connections of generations that end: all that the slots have, less those of this one. */
 static json_int_t count_draining(const struct generation *generation, const struct pages *pages)
 {
@@ -143,11 +162,12 @@ json_t *summary_to_json(const struct summary *summary)
 {
 	const struct generation *generation = succession_current(summary->succession);
 
-	return json_pack("{ss si ss so sI sI so sI so so}", "version", PACKAGE_VERSION, "pid",
-	    (int)getpid(), "state", summary->phase, "conf", answer_text(summary->conf_path),
-	    "uptime_ms", (json_int_t)summary->up_ms, "generation",
-	    generation != NULL ? (json_int_t)generation->number : 0, "last_change",
-	    answer_text(succession_outcome(summary->succession)), "draining",
-	    generation != NULL ? count_draining(generation, summary->pages) : 0, "workers",
+	return json_pack("{ss si ss so sI sI so sI so so so}", "version", PACKAGE_VERSION,
+	    "pid", (int)getpid(), "state", summary->phase, "conf",
+	    answer_text(summary->conf_path), "uptime_ms", (json_int_t)summary->up_ms,
+	    "generation", generation != NULL ? (json_int_t)generation->number : 0,
+	    "last_change", answer_text(succession_outcome(summary->succession)), "draining",
+	    generation != NULL ? count_draining(generation, summary->pages) : 0, "upstreams",
+	    upstreams_of(generation, summary->pages), "workers",
 	    workers_of(generation, summary->pages), "ending", ending_of(summary->succession));
 }

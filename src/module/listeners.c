@@ -145,6 +145,7 @@ static enum status make_upstreams(struct listeners *listeners, const struct sett
 	for (size_t i = 0; i < settings->n_upstreams && status == STATUS_OK; i++) {
 		listeners->n_upstreams++;
 		listeners->upstreams[i].is_outgoing = true;
+		listeners->upstreams[i].index = SETTINGS_MAX_LISTENERS + (unsigned int)i;
 		status = listener_make(&listeners->upstreams[i], &settings->upstreams[i].common,
 		    modules, &listeners->upstream_framings[i], why);
 	}

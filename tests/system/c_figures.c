@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "system/backend.h"
 #include "system/client.h"
 #include "system/ctl.h"
 #include "system/daemon.h"
@@ -202,6 +203,58 @@ START_TEST(slow_handlers_stay_counted)
 }
 END_TEST
 
+static bool has_said(struct daemon *daemon, const char *words, const char *text)
+{
+	ctl_expect(daemon, words, 0);
+	return strstr(ctl_said(daemon), text) != NULL;
+}
+
+#define UP "runnel_upstream_connections"
+#define ADDRESSES "runnel_upstream_addresses"
+
+/* Of two upstreams, one has two backends, of which one is there; the other has none. */
+START_TEST(what_is_missing_of_upstreams_is_told)
+{
+	struct backend backend;
+	unsigned int nobody = client_free_port();
+	struct daemon *daemon;
+	int servers[4];
+	char text[512];
+
+	backend_open(&backend);
+	snprintf(text, sizeof(text),
+	    "module c10k { }\n"
+	    "connect none { address = \"127.0.0.1:%u\" modules = { c10k } }\n"
+	    "connect two { address = { \"127.0.0.1:%u\", \"127.0.0.1:%u\" }\n"
+	    "  modules = { c10k } }\n",
+	    nobody, nobody, backend.port);
+	daemon = figures_daemon(text);
+	WAIT_FOR(has_said(daemon, "status", "\nupstream two: 2 of 4 connections up\n"));
+	ctl_expect_said(daemon, "\nupstream none: 0 of 2 connections up\n");
+	ctl_expect(daemon, "status -j", 0);
+	ctl_expect_said(daemon, "\"upstreams\":[{\"name\":\"none\",\"up\":0,\"wanted\":2},"
+				"{\"name\":\"two\",\"up\":2,\"wanted\":4}]");
+	for (int i = 0; i < 2; i++) {
+		const char *const labels[] = { "{worker=\"0\",upstream=\"two\"}",
+			"{worker=\"1\",upstream=\"two\"}" };
+
+		ck_assert_uint_eq(metric(daemon, UP, labels[i]), 1);
+		ck_assert_uint_eq(metric(daemon, ADDRESSES, labels[i]), 2);
+		servers[i] = backend_accept(&backend);
+	}
+	/* Those of the generation before are not counted with those of this. */
+	ctl_expect(daemon, "reload", 0);
+	WAIT_FOR(has_said(daemon, "status", "\nupstream two: 2 of 4 connections up\n"));
+	for (int i = 2; i < 4; i++)
+		servers[i] = backend_accept(&backend);
+	backend_close(&backend);
+	for (int i = 0; i < 4; i++)
+		close(servers[i]);
+	WAIT_FOR(has_said(daemon, "status", "\nupstream two: 0 of 4 connections up\n"));
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* Where Prometheus is installed. */
 START_TEST(promtool_has_no_complaint)
 {
@@ -228,6 +281,7 @@ int main(void)
 
 	tcase_add_test(tcase, counters_add_up_over_a_kill);
 	tcase_add_test(tcase, slow_handlers_stay_counted);
+	tcase_add_test(tcase, what_is_missing_of_upstreams_is_told);
 	tcase_add_test(tcase, promtool_has_no_complaint);
 	return run_suite(suite);
 }

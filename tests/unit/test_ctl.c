@@ -238,6 +238,23 @@ START_TEST(board_has_no_rate_where_none_is_known)
 }
 END_TEST
 
+START_TEST(board_has_a_line_for_each_upstream)
+{
+	json_t *now = json_object();
+
+	json_object_set_new(now, "upstreams",
+	    json_pack("[{ss si si}{ss si si}]", "name", "back", "up", 1, "wanted", 4, "name",
+		"b\033[2J", "up", 2, "wanted", 2));
+	expect_board(NULL, now,
+	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n"
+	    "upstream back: 1 of 4 connections up\n"
+	    "upstream b?[2J: 2 of 2 connections up\n\n"
+	    "SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n"
+	    " all                    -      0      0      0    -        0\n");
+	json_decref(now);
+}
+END_TEST
+
 START_TEST(board_of_what_is_no_status_is_empty)
 {
 	json_t *now = json_object();
@@ -265,6 +282,7 @@ int main(void)
 	tcase_add_test(tcase, latencies_are_bounds_with_a_unit);
 	tcase_add_test(tcase, board_has_rates_of_two_looks);
 	tcase_add_test(tcase, board_has_no_rate_where_none_is_known);
+	tcase_add_test(tcase, board_has_a_line_for_each_upstream);
 	tcase_add_test(tcase, board_of_what_is_no_status_is_empty);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);

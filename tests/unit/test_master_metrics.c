@@ -52,11 +52,15 @@ static void fill(struct metrics *metrics, struct metrics_slot slots[2])
 	slots[1].slowest_ms = 1250;
 	static const struct metrics_listener listeners[] = { { "main", 9, 100 },
 		{ "b.2", 0, 5 } };
+	static const struct metrics_upstream upstreams[] = { { "back", 0, 1, 2 },
+		{ "back", 3, 0, 2 } };
 
 	*metrics = (struct metrics){
 		.is_last_change_good = true,
 		.listeners = listeners,
 		.n_listeners = 2,
+		.upstreams = upstreams,
+		.n_upstreams = 2,
 		.started_at = 1796046736,
 		.generation = 4,
 		.n_workers = 5,
@@ -80,6 +84,9 @@ START_TEST(each_figure_is_a_line)
 	expect_line(text, "runnel_last_change_successful 1");
 	expect_line(text, "runnel_listener_connections{listener=\"main\"} 9");
 	expect_line(text, "runnel_listener_connections_limit{listener=\"b.2\"} 5");
+	expect_line(text, "runnel_upstream_connections{worker=\"0\",upstream=\"back\"} 1");
+	expect_line(text, "runnel_upstream_connections{worker=\"3\",upstream=\"back\"} 0");
+	expect_line(text, "runnel_upstream_addresses{worker=\"3\",upstream=\"back\"} 2");
 	expect_line(text, "runnel_worker_crashes_total{worker=\"3\"} 2001");
 	expect_line(text, "runnel_workers_ready 1");
 	expect_line(text, "runnel_workers_degraded 1");
