@@ -15,7 +15,9 @@ src_modules_relay_la_SOURCES = \
 	src/modules/relay/relay.c \
 	src/modules/relay/backend.c src/modules/relay/backend.h \
 	src/modules/relay/client.c src/modules/relay/client.h \
+	src/modules/relay/clock.h \
 	src/modules/relay/conf.c src/modules/relay/conf.h \
+	src/modules/relay/report.c src/modules/relay/report.h \
 	src/modules/relay/requests.c src/modules/relay/requests.h \
 	src/modules/relay/tally.c src/modules/relay/tally.h
 src_modules_relay_la_CPPFLAGS = $(MODULE_CPPFLAGS)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "system/backend.h"
@@ -596,6 +597,8 @@ START_TEST(each_range_goes_to_its_own_group_of_backends)
 	client_expect_eof(client);
 	ctl_expect(daemon, "metrics", 0);
 	ctl_expect_said(daemon, METRIC("chat", "failed_requests_total", "1"));
+	ctl_expect_said(daemon, METRIC("chat", "failed_requests_lost_total", "1"));
+	ctl_expect_said(daemon, METRIC("chat", "failed_requests_down_total", "0"));
 	ctl_expect_said(daemon, METRIC("chat", "requests_in_flight", "0"));
 	close(client);
 	daemon_end(daemon);
@@ -610,6 +613,54 @@ START_TEST(each_range_goes_to_its_own_group_of_backends)
 		backend_close(&backends[i]);
 	}
 	daemon_destroy(&daemon);
+}
+END_TEST
+
+static unsigned seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned)(now.tv_sec - then->tv_sec);
+}
+
+/* However often there is cause for them: lines are a second apart at least. */
+START_TEST(trouble_is_logged_once_a_second)
+{
+	struct backend backend;
+	struct daemon *relay;
+	struct timespec start;
+	int server, fd;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	relay = relay_start_before(
+	    &backend, "match = order reply-timeout = 1ms on-failure = tell", &server);
+	fd = relay_connect(relay);
+	for (int i = 0; i < 20; i++) {
+		(void)relay_ask(fd, server, 7, "without a reply");
+		relay_expect_failure(fd, 7, RELAY_LATE);
+		client_expect_end(server);
+		close(server);
+		server = backend_accept(&backend);
+	}
+	backend_close(&backend);
+	close(server);
+	WAIT_FOR(daemon_has_logged(relay, "cannot connect: "));
+	for (int i = 0; i < 100; i++) {
+		message_say(fd, 8, "to nobody");
+		relay_expect_failure(fd, 8, RELAY_DOWN);
+	}
+	close(fd);
+	daemon_end(relay);
+	relay_expect_count(relay, "late", 20);
+	for (int i = 0; i < 3; i++) {
+		static const char *const lines[] = { "a reply is late",
+			"requests were in flight", "a request has failed: no backend is up" };
+
+		ck_assert_uint_ge(daemon_n_logged(relay, lines[i]), 1);
+		ck_assert_uint_le(daemon_n_logged(relay, lines[i]), seconds_since(&start) + 2);
+	}
+	daemon_destroy(&relay);
 }
 END_TEST
 
@@ -722,6 +773,7 @@ int main(void)
 	tcase_add_test(options, a_silent_backend_is_given_up);
 	tcase_add_test(options, each_range_goes_to_its_own_group_of_backends);
 	tcase_add_test(options, only_the_ids_of_the_conf_are_passed_on);
+	tcase_add_test(options, trouble_is_logged_once_a_second);
 	tcase_add_test(options, messages_without_replies_are_passed_on_and_forgotten);
 	tcase_add_test(options, the_example_is_good);
 	tcase_add_loop_test(options, bad_options_are_refused, 0, sizeof(bad) / sizeof(bad[0]));

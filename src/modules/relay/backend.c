@@ -1,13 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include <ev.h>
 
 #include "backend.h"
 #include "client.h"
+#include "clock.h"
 #include "conf.h"
+#include "report.h"
 #include "requests.h"
 
 struct backend {
@@ -32,20 +33,11 @@ static void fail_request(struct backend *backend, struct request *request, enum 
 	requests_remove(backend->requests, request);
 }
 
-/* Not the loop's time, ev_now(), which is that of the wall clock, and may be set. */
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* See to it that the first of those in flight is looked at when it is late. */
 static void set_timer(struct backend *backend)
 {
 	const struct request *first = requests_first(backend->requests);
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 
 	ev_timer_stop(rnl_loop(), &backend->timer);
 	if (first == NULL)
@@ -61,8 +53,7 @@ static void set_timer(struct backend *backend)
  */
 static void give_up(struct backend *backend)
 {
-	rnl_log(RNL_LOG_WARN, "%s: a reply is late: the connection is given up",
-	    rnl_conn_peer(backend->conn));
+	report_late(backend->conn);
 	rnl_abort(backend->conn);
 }
 
@@ -71,7 +62,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct backend *backend = timer->data;
 	struct request *first = requests_first(backend->requests);
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 
 	(void)loop;
 	(void)revents;
@@ -151,7 +142,7 @@ enum cause backend_pass_on(
 	}
 	request->client = rnl_conn_id(client);
 	request->id = msg->id;
-	request->due_ms = now_ms() + conf.timeout_ms;
+	request->due_ms = clock_now_ms() + conf.timeout_ms;
 	client_hold(client);
 	tally_in_flight(1);
 	if (!ev_is_active(&backend->timer))
@@ -220,12 +211,11 @@ enum rnl_verdict backend_take(struct backend *backend, const struct rnl_msg *msg
 void backend_end(struct backend *backend)
 {
 	struct request *first;
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 	size_t n = requests_count(backend->requests);
 
 	if (n > 0)
-		rnl_log(RNL_LOG_WARN, "%s: %zu requests were in flight on the connection",
-		    rnl_conn_peer(backend->conn), n);
+		report_in_flight(backend->conn, n);
 	ev_timer_stop(rnl_loop(), &backend->timer);
 	while ((first = requests_first(backend->requests)) != NULL)
 		fail_request(backend, first, first->due_ms <= now ? CAUSE_LATE : CAUSE_LOST);

@@ -16,6 +16,7 @@
 #include "backend.h"
 #include "client.h"
 #include "conf.h"
+#include "report.h"
 #include "tally.h"
 
 /* May another backend take what one has not? They are all of one section. */
@@ -63,8 +64,10 @@ static enum rnl_verdict forward(struct rnl_conn *client, const struct rnl_msg *m
 		if (rnl_data(conn) != NULL)
 			cause = backend_pass_on(rnl_data(conn), client, msg);
 	}
-	if (cause != CAUSE_NONE)
+	if (cause != CAUSE_NONE) {
+		report_unsent(cause);
 		client_fail(client, msg->id, cause);
+	}
 	return RNL_DONE;
 }
 

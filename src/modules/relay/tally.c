@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,30 @@ static struct {
 
 /* The same for whoever watches; NULL: there was no place for one. */
 static struct {
-	struct rnl_counter *requests, *replies, *failed;
+	struct rnl_counter *requests, *replies, *failed, *failed_by[N_CAUSES];
 	struct rnl_gauge *in_flight;
 } metrics;
+
+/* Counters of failures by their cause. */
+static const struct {
+	enum cause cause;
+	const char *name, *help;
+} by_cause[] = {
+	{ CAUSE_BUSY, "failed_requests_busy_total",
+	    "requests that failed because the backends were busy" },
+	{ CAUSE_DOWN, "failed_requests_down_total",
+	    "requests that failed because no backend was up" },
+	{ CAUSE_LOST, "failed_requests_lost_total",
+	    "requests that failed because their connection ended" },
+	{ CAUSE_LATE, "failed_requests_late_total",
+	    "requests that failed because no reply came in time" },
+	{ CAUSE_TOO_BIG, "failed_requests_too_big_total",
+	    "requests that failed because they were too long for a backend" },
+	{ CAUSE_UNSAYABLE, "failed_requests_unsayable_total",
+	    "requests that failed because the framing of backends cannot say them" },
+	{ CAUSE_MEMORY, "failed_requests_no_memory_total",
+	    "requests that failed for want of memory" },
+};
 
 static void count(struct rnl_counter *counter)
 {
@@ -24,26 +46,41 @@ static void count(struct rnl_counter *counter)
 		rnl_counter_add(counter, 1);
 }
 
-static void add_counter(
+/* False: there was no place for it. */
+static bool add_counter(
     struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)
 {
-	if (rnl_add_counter(setup, name, help, counter) != RNL_OK)
-		*counter = NULL;
+	if (rnl_add_counter(setup, name, help, counter) == RNL_OK)
+		return true;
+	*counter = NULL;
+	return false;
+}
+
+static bool add_gauge(
+    struct rnl_setup *setup, const char *name, const char *help, struct rnl_gauge **gauge)
+{
+	if (rnl_add_gauge(setup, name, help, gauge) == RNL_OK)
+		return true;
+	*gauge = NULL;
+	return false;
 }
 
 void tally_configure(struct rnl_setup *setup)
 {
-	add_counter(
-	    setup, "requests_total", "requests that came from clients", &metrics.requests);
-	add_counter(setup, "replies_total", "replies that were passed back to clients",
-	    &metrics.replies);
-	add_counter(
-	    setup, "failed_requests_total", "requests that got no reply", &metrics.failed);
-	if (rnl_add_gauge(setup, "requests_in_flight", "requests that wait for their replies",
-		&metrics.in_flight) != RNL_OK) {
-		metrics.in_flight = NULL;
+	bool has_all = add_counter(setup, "requests_total", "requests that came from clients",
+			   &metrics.requests) &&
+		       add_counter(setup, "replies_total",
+			   "replies that were passed back to clients", &metrics.replies) &&
+		       add_counter(setup, "failed_requests_total", "requests that got no reply",
+			   &metrics.failed) &&
+		       add_gauge(setup, "requests_in_flight",
+			   "requests that wait for their replies", &metrics.in_flight);
+
+	for (size_t i = 0; has_all && i < sizeof(by_cause) / sizeof(by_cause[0]); i++)
+		has_all = add_counter(setup, by_cause[i].name, by_cause[i].help,
+		    &metrics.failed_by[by_cause[i].cause]);
+	if (!has_all)
 		rnl_log(RNL_LOG_WARN, "there is no place for all of its metrics");
-	}
 }
 
 void tally_request(void)
@@ -56,6 +93,7 @@ void tally_failure(enum cause cause)
 {
 	counts.failed[cause]++;
 	count(metrics.failed);
+	count(metrics.failed_by[cause]);
 }
 
 void tally_in_flight(int by)
