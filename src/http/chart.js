@@ -98,14 +98,16 @@ function drawLine({ colour, style, points }, { x, y }, isFilled) {
 
 	return stretchesOf(points).flatMap((stretch) => {
 		const tops = stretch.map(({ at, top }) => [x(at), y(top)]);
-		/* A single point is a dot. */
-		const curve = draw("curve", `${pathOf(tops)}h0`);
-
-		if (!isFilled)
-			return [curve];
 		const bases = stretch.map(({ at, base }) => [x(at), y(base)]).reverse();
+		const isLast = stretch.at(-1) === points.at(-1);
+		const parts = [draw("curve", pathOf(tops))];
 
-		return [draw("area", `${pathOf([...tops, ...bases])}z`), curve];
+		if (isFilled)
+			parts.unshift(draw("area", `${pathOf([...tops, ...bases])}z`));
+		/* So that a line that has just begun is seen, and a point that stands alone. */
+		if (isLast || stretch.length === 1)
+			parts.push(draw("dot", `${pathOf([tops.at(-1)])}h0`));
+		return parts;
 	});
 }
 

@@ -84,6 +84,17 @@ const endingColumns = [
 	...processColumns,
 	slowestColumn,
 ];
+const upstreamColumns = [
+	["Upstream", ({ name }) => name],
+	["Connections up", ({ up }) => whole(up)],
+	["Wanted", ({ wanted }) => whole(wanted)],
+];
+const metricColumns = [
+	["Module", ({ module }) => module],
+	["Metric", ({ name }) => name, "words"],
+	["All workers", ({ value }) => whole(value)],
+	["/s", ({ rate }) => (rate === null ? "" : figure(rate))],
+];
 
 function putHead(look) {
 	put($("version"), look.version);
@@ -132,6 +143,18 @@ function putWorkers({ workers, sum }) {
 	});
 }
 
+function putUpstreams(upstreams) {
+	$("upstreams").hidden = upstreams.length === 0;
+	putTable($("upstream-list"), upstreamColumns, upstreams);
+	upstreams.forEach(({ up, wanted }, i) =>
+		$("upstream-list").tBodies[0].rows[i].cells[1].classList.toggle("is-bad", up < wanted));
+}
+
+function putMetrics({ metrics }) {
+	$("modules").hidden = metrics.length === 0;
+	putTable($("metrics"), metricColumns, metrics);
+}
+
 function putEnding({ ending }) {
 	const rows = ending.flatMap(({ generation, workers }) =>
 		workers.map((worker) => ({ generation, ...worker })));
@@ -139,6 +162,8 @@ function putEnding({ ending }) {
 	$("ending").hidden = rows.length === 0;
 	putTable($("ending-workers"), endingColumns, rows);
 }
+
+const upstreamsOf = (look) => look?.upstreams ?? [];
 
 const degradedOf = (look) => look?.workers.filter(({ degraded }) => degraded) ?? [];
 
@@ -153,6 +178,12 @@ function noticesOf({ look, seenAt, trouble }) {
 		note("is-bad", `runneld has not answered ${since}. Still asking (${trouble}).`);
 	if (slots !== "")
 		note("is-bad", `Degraded: worker ${slots} crashes too often; the log says why.`);
+	for (const { name, up, wanted } of upstreamsOf(look)) {
+		if (up === 0)
+			note("is-bad", `Upstream ${name} is down: no connection is up; the log says why.`);
+		else if (up < wanted)
+			note("is-warn", `Upstream ${name}: some connections are not up; the log says why.`);
+	}
 	for (const { generation } of look?.ending ?? [])
 		note("is-warn", `Generation ${generation} drains: its connections move or end.`);
 	return notices;
@@ -218,6 +249,8 @@ function showLook({ look, samples, seenAt }) {
 	putHead(look);
 	putTiles(look, sample);
 	putWorkers(sample);
+	putUpstreams(upstreamsOf(look));
+	putMetrics(sample);
 	putEnding(look);
 	put($("as-of"), clock(seenAt));
 }

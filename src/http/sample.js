@@ -11,8 +11,8 @@ function secondsBetween(before, now) {
 }
 
 /* Counters only grow: one that is lower than before has begun anew. */
-function rateOf(before, now, counter, seconds) {
-	const n = now.counters?.[counter] - before?.counters?.[counter];
+function rateOf(before, now, seconds) {
+	const n = now - before;
 
 	return seconds !== null && n >= 0 ? n / seconds : null;
 }
@@ -60,16 +60,42 @@ function quantilesOf(pairs, histogram) {
 }
 
 function workerOf(before, now, seconds) {
+	const rate = (counter) =>
+		rateOf(before?.counters?.[counter], now.counters?.[counter], seconds);
+
 	return {
 		...now,
-		requests: rateOf(before, now, "frames_in", seconds),
-		replies: rateOf(before, now, "frames_out", seconds),
-		bytesIn: rateOf(before, now, "bytes_in", seconds),
-		bytesOut: rateOf(before, now, "bytes_out", seconds),
-		refused: rateOf(before, now, "sends_refused", seconds),
+		requests: rate("frames_in"),
+		replies: rate("frames_out"),
+		bytesIn: rate("bytes_in"),
+		bytesOut: rate("bytes_out"),
+		refused: rate("sends_refused"),
 		refusedAll: now.counters?.sends_refused ?? null,
 		memory: now.memory_bytes || null,
 	};
+}
+
+/* Modules' own metrics, summed over workers; only counters, by their names, have a rate. */
+function metricsOf(pairs, seconds) {
+	const metrics = new Map();
+
+	for (const [before, now] of pairs) {
+		for (const [module, values] of Object.entries(now.modules ?? {})) {
+			for (const [name, value] of Object.entries(values)) {
+				const key = `${module} ${name}`;
+				const then = name.endsWith("_total") ? before?.modules?.[module]?.[name] : null;
+
+				if (!metrics.has(key))
+					metrics.set(key, { module, name, parts: [] });
+				metrics.get(key).parts.push({
+					value,
+					rate: then === null ? null : rateOf(then, value, seconds),
+				});
+			}
+		}
+	}
+	return [...metrics.values()].map(({ module, name, parts }) =>
+		({ module, name, value: sumOf(parts, "value"), rate: sumOf(parts, "rate") }));
 }
 
 const SUMMED = ["connections", "requests", "replies", "bytesIn", "bytesOut", "refused",
@@ -91,5 +117,6 @@ export function sampleOf(before, now) {
 		sum: Object.fromEntries(SUMMED.map((name) => [name, sumOf(workers, name)])),
 		reply: quantilesOf(pairs, "reply_time"),
 		handler: quantilesOf(pairs, "handler_time"),
+		metrics: metricsOf(pairs, seconds),
 	};
 }

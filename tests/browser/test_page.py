@@ -271,6 +271,55 @@ class Told(PageTest):
         self.see("#state", "serving")
         self.assertTrue(browser.run("return document.getElementById('ending').hidden"))
 
+    def test_upstreams_that_are_not_up_are_marked(self):
+        def upstreams(*ups):
+            names = ("all", "some", "none")
+            return [{"name": n, "up": up, "wanted": 4} for n, up in zip(names, ups)]
+
+        self.tell(look(1000, worker(0, 0)))
+        self.see("#state", "serving")
+        self.assertTrue(browser.run("return document.getElementById('upstreams').hidden"))
+        self.tell(look(2000, worker(0, 0), upstreams=upstreams(4, 1, 0)))
+        self.see("#upstream-list th[scope=row]", "all")
+        self.assertEqual(browser.texts("#upstream-list td:nth-child(2)"), ["4", "1", "0"])
+        self.assertEqual(browser.texts("#upstream-list .is-bad"), ["1", "0"])
+        notices = browser.texts("#notices p")
+        self.assertEqual(len(notices), 2)
+        self.assertIn("Upstream some: some connections are not up", notices[0])
+        self.assertIn("Upstream none is down", notices[1])
+        self.tell(look(3000, worker(0, 0), upstreams=upstreams(4, 4, 4)))
+        self.see("#notices", "")
+        self.assertEqual(browser.texts("#upstream-list .is-bad"), [])
+
+    def test_metrics_of_modules_are_summed(self):
+        def modules(total, level):
+            return {"modules": {"relay": {"asked_total": total, "waiting": level}}}
+
+        self.tell(look(1000, worker(0, 0, **modules(10, 1)), worker(1, 0)))
+        self.see("#metrics td:nth-child(3)", "10")
+        self.assertEqual(browser.texts("#metrics td:nth-child(4)"), ["", ""])
+        self.tell(look(3000, worker(0, 0, **modules(16, 1)), worker(1, 0, **modules(500, 2.5))))
+        self.see("#metrics td:nth-child(3)", "516")
+        self.assertEqual(browser.texts("#metrics tbody th"), ["relay", "relay"])
+        self.assertEqual(browser.texts("#metrics td:nth-child(2)"), ["asked_total", "waiting"])
+        self.assertEqual(browser.texts("#metrics td:nth-child(3)"), ["516", "3.5"])
+        # The second worker had none before.
+        self.assertEqual(browser.texts("#metrics td:nth-child(4)"), ["3", ""])
+        self.tell(look(4000, worker(0, 0, modules={}), worker(1, 0)))
+        eventually(
+            lambda: "no table",
+            lambda: browser.run("return document.getElementById('modules').hidden"),
+        )
+
+    def test_a_line_that_has_just_begun_is_seen(self):
+        self.tell(look(1000, worker(0, 0)))
+        self.see("#state", "serving")
+        dots = "return document.querySelectorAll('#chart-connections .dot').length"
+        self.assertEqual(browser.run(dots), 1)
+        self.assertEqual(browser.style("#chart-connections .dot", "strokeWidth"), "6px")
+        self.tell(look(2000, worker(0, 0)), look(3000, worker(0, 0)))
+        self.assertEqual(browser.run(dots), 1)
+
     def test_what_a_module_is_called_is_text(self):
         slowest = {"ms": 12, "module": HOSTILE, "id": 7}
         fields = {"conf": HOSTILE, "last_change": HOSTILE, "version": HOSTILE, "state": HOSTILE}
