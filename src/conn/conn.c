@@ -301,7 +301,7 @@ static void end(struct rnl_conn *conn)
 	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
 	counter_add(conn->table->seat->counters.probes, conn_is_probe(conn));
 	if (!tally_log_end(conn) && log_is_enabled(LOG_LEVEL_DEBUG))
-		log_debug("%s %s: %s: connection %" PRIx64 " ended: %s",
+		log_debug("%s %s: %s: connection %" PRIu64 " ended: %s",
 		    listener_kind(listener), listener->name, endpoint_format(&conn->peer, peer),
 		    conn_id(conn), close_reason_text(conn->reason));
 }

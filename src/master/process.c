@@ -75,7 +75,7 @@ static void log_doing(const struct process *process)
 	    doing->module >= settings->n_modules)
 		return;
 	log_error("worker %u: it died with module '%s' %s (message id %" PRIu32
-		  ", connection %" PRIx64 ")",
+		  ", connection %" PRIu64 ")",
 	    process->slot, settings->modules[doing->module].name, whats[doing->what], doing->id,
 	    doing->conn);
 }
