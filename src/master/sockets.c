@@ -209,7 +209,8 @@ static const char *explain(const struct group *group)
 	if (group->is_inherited)
 		return ": the inherited socket can be shared only by the user that opened it: "
 		       "start runneld as that user, or set workers = 1";
-	return ": another process listens there";
+	return ": another process listens there, or a connection of this machine has the port "
+	       "(ss -tanp shows it)";
 }
 
 static enum status prepare(struct sockets *sockets, const struct listen_settings *listen,
