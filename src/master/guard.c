@@ -35,10 +35,13 @@ static enum status check_folder(const char *path, size_t end, const char *entry,
 	snprintf(folder, sizeof(folder), "%.*s", end == 0 ? 1 : (int)end, path);
 	if (stat(folder, &info) < 0 || !can_replace(privileges, &info, entry))
 		return STATUS_OK;
+	/* A sticky folder, as /tmp is one, is there for all. */
 	return reason_set(why,
-	    "%s: user '%s' can write to the folder %s and so have root write elsewhere: give "
-	    "it to root alone (chown root, chmod go-w), or name a file elsewhere",
-	    what, privileges->user, folder);
+	    "%s: user '%s' can write to the folder %s and so have root write elsewhere: %s",
+	    what, privileges->user, folder,
+	    (info.st_mode & S_ISVTX) != 0
+		? "name a file in another folder, which root alone can write"
+		: "give it to root alone (chown root, chmod go-w), or name a file elsewhere");
 }
 
 /* Each folder on the way, with what stands in it. */

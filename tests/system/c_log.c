@@ -285,10 +285,13 @@ static void expect_refusal(const char *log, const char *options, const char *fol
 
 START_TEST(folders_of_the_workers_user_are_refused)
 {
-	expect_refusal("/theirs/log", "", "/theirs");
+	expect_refusal("/theirs/log", "",
+	    "/theirs and so have root write elsewhere: give it to root alone");
 	expect_refusal("/theirs/ours/log", "", "/theirs");
 	expect_refusal("/link/log", "", "/theirs");
-	expect_refusal("/sticky/log", "", "/sticky");
+	/* Such a folder is for all: to take it from them would be bad advice. */
+	expect_refusal("/sticky/log", "",
+	    "/sticky and so have root write elsewhere: name a file in another folder");
 }
 END_TEST
 
