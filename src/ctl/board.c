@@ -221,6 +221,18 @@ static void print_balance(const char *lead, double most, double all, size_t n, F
 		fprintf(out, "%s%.2f", lead, most * (double)n / all);
 }
 
+/* What became of the last change, if that is not what was wanted. */
+static void print_trouble(const json_t *now, FILE *out)
+{
+	/* While the daemon starts, there is none. */
+	if (!json_is_false(json_object_get(now, "last_change_successful")) ||
+	    text_of(now, "last_change")[0] == '\0')
+		return;
+	fputs("last change: ", out);
+	print_clean(text_of(now, "last_change"), out);
+	fputs("\n", out);
+}
+
 static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 {
 	json_int_t draining = number_of(now, "draining");
@@ -268,6 +280,7 @@ void board_print(const json_t *before, const json_t *now, FILE *out)
 		put_worker(&rows[i], &sum, before, now, json_array_get(workers, i));
 	put_sum(&rows[n], &sum);
 	print_head(now, &sum, out);
+	print_trouble(now, out);
 	print_upstreams(now, out);
 	fputc('\n', out);
 	table_print(columns, N_COLUMNS, rows, n == 1 ? 1 : n + 1, out);

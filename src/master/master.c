@@ -167,8 +167,8 @@ static void on_failed(const struct reason *why, void *arg)
 	/* The workers that go on log at the level that was asked for. */
 	if (master->asked_level >= 0)
 		log_set_level((enum log_level)master->asked_level);
-	log_error("reload failed, generation %u goes on: %s", current->number, why->text);
-	notify_status("reload failed, generation %u goes on: %s", current->number, why->text);
+	log_error("%s", succession_outcome(master->succession));
+	notify_status("%s", succession_outcome(master->succession));
 	notify_ready();
 }
 

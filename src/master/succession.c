@@ -23,6 +23,7 @@ struct succession {
 	struct endings endings;     /* earlier ones, and those that failed */
 	char *previous_text; /* the conf of the one before; NULL: none, or it is used up */
 	uint32_t last_number;
+	const char *attempt;   /* the last one, or the one that goes on, for people */
 	struct reason outcome; /* of the last attempt */
 	bool is_last_good;     /* it was a success, with the conf that was wanted */
 	bool is_going_back; /* next has the conf of the one before, which is the last resort */
@@ -85,10 +86,25 @@ bool succession_is_last_good(const struct succession *succession)
 	return succession->is_last_good;
 }
 
-static void note(struct succession *succession, const char *what, const char *why)
+static void note_success(struct succession *succession)
 {
-	reason_set(&succession->outcome, "generation %" PRIu32 " %s%s%s",
-	    succession->last_number, what, why != NULL ? ": " : "", why != NULL ? why : "");
+	reason_set(&succession->outcome, "generation %" PRIu32 " serves%s",
+	    succession->last_number,
+	    succession->is_going_back ? ", with the conf of an earlier one" : "");
+	succession->is_last_good = !succession->is_going_back;
+}
+
+static void note_failure(struct succession *succession, const char *why)
+{
+	const struct generation *current = succession->current;
+
+	if (current == NULL)
+		reason_set(&succession->outcome, "start failed: %s", why);
+	else
+		reason_set(&succession->outcome,
+		    "%s failed, generation %" PRIu32 " goes on: %s", succession->attempt,
+		    current->number, why);
+	succession->is_last_good = false;
 }
 
 /* An attempt is over: why it failed, or NULL. */
@@ -106,8 +122,7 @@ static void fail(struct succession *succession, const struct reason *why)
 {
 	struct generation *next = succession->next;
 
-	note(succession, "failed", why->text);
-	succession->is_last_good = false;
+	note_failure(succession, why->text);
 	succession->next = NULL;
 	succession->is_ready = false;
 	succession->is_going_back = false;
@@ -217,6 +232,7 @@ static void begin(struct succession *succession)
 	};
 	struct reason why = { "" };
 
+	succession->attempt = "reload";
 	succession->checker = checker_start(&config, &why);
 	if (succession->checker == NULL)
 		fail(succession, &why);
@@ -255,6 +271,7 @@ void succession_resize(struct succession *succession, int by)
 	}
 	log_info("workers: %" PRIu32 " -> %d, until the conf is read again",
 	    current->settings->workers, n);
+	succession->attempt = "change of the number of workers";
 	start_next(succession, must_strdup(current->conf_text), (unsigned int)n);
 }
 
@@ -297,10 +314,7 @@ void succession_commit(struct succession *succession)
 	crew_serve(next->crew);
 	next->since_ms = clock_ms();
 	was_going_back = succession->is_going_back;
-	succession->is_last_good = !was_going_back;
-	note(succession,
-	    succession->is_going_back ? "serves, with the conf of an earlier one" : "serves",
-	    NULL);
+	note_success(succession);
 	succession->is_going_back = false;
 	succession->current = next;
 	succession->next = NULL;
@@ -330,6 +344,7 @@ static void consider_rollback(struct succession *succession)
 	    current->number);
 	succession->previous_text = NULL;
 	succession->is_going_back = true;
+	succession->attempt = "going back";
 	start_next(succession, text, 0);
 }
 

@@ -162,12 +162,13 @@ json_t *summary_to_json(const struct summary *summary)
 {
 	const struct generation *generation = succession_current(summary->succession);
 
-	return json_pack("{ss si ss so sI sI so sI so so so}", "version", PACKAGE_VERSION,
+	return json_pack("{ss si ss so sI sI so sb sI so so so}", "version", PACKAGE_VERSION,
 	    "pid", (int)getpid(), "state", summary->phase, "conf",
 	    answer_text(summary->conf_path), "uptime_ms", (json_int_t)summary->up_ms,
 	    "generation", generation != NULL ? (json_int_t)generation->number : 0,
-	    "last_change", answer_text(succession_outcome(summary->succession)), "draining",
-	    generation != NULL ? count_draining(generation, summary->pages) : 0, "upstreams",
-	    upstreams_of(generation, summary->pages), "workers",
+	    "last_change", answer_text(succession_outcome(summary->succession)),
+	    "last_change_successful", (int)succession_is_last_good(summary->succession),
+	    "draining", generation != NULL ? count_draining(generation, summary->pages) : 0,
+	    "upstreams", upstreams_of(generation, summary->pages), "workers",
 	    workers_of(generation, summary->pages), "ending", ending_of(summary->succession));
 }

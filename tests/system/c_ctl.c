@@ -95,6 +95,14 @@ START_TEST(conf_shows_what_is_in_force)
 	ctl_expect_said(daemon, "colour: no such option");
 	ctl_expect(daemon, "reload --json", 1);
 	ctl_expect_said(daemon, "{\"ok\":false,\"error\":\"");
+	ctl_expect(daemon, "status -i0", 0);
+	ctl_expect_said(daemon, "\nlast change: reload failed, generation 2 goes on: ");
+	ctl_expect(daemon, "status -j", 0);
+	ctl_expect_said(daemon, "\"last_change_successful\":false,");
+	daemon_signal(daemon, SIGTTOU);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 3 serves"));
+	ctl_expect(daemon, "status -i0", 0);
+	ck_assert_ptr_null(strstr(ctl_said(daemon), "last change"));
 	daemon_stop(&daemon);
 }
 END_TEST

@@ -255,14 +255,33 @@ START_TEST(board_has_a_line_for_each_upstream)
 }
 END_TEST
 
+#define EMPTY_HEAD "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n\n"
+#define EMPTY_TABLE                                                                       \
+	"SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n" \
+	" all                    -      0      0      0    -        0\n"
+
+START_TEST(board_tells_of_a_change_that_failed)
+{
+	json_t *now = json_pack(
+	    "{ss sb}", "last_change", "reload failed: \n", "last_change_successful", 0);
+
+	expect_board(NULL, now,
+	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n"
+	    "last change: reload failed: ?\n\n" EMPTY_TABLE);
+	json_object_set_new(now, "last_change_successful", json_true());
+	expect_board(NULL, now, EMPTY_HEAD EMPTY_TABLE);
+	json_object_set_new(now, "last_change_successful", json_false());
+	json_object_set_new(now, "last_change", json_string(""));
+	expect_board(NULL, now, EMPTY_HEAD EMPTY_TABLE);
+	json_decref(now);
+}
+END_TEST
+
 START_TEST(board_of_what_is_no_status_is_empty)
 {
 	json_t *now = json_object();
 
-	expect_board(NULL, now,
-	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n\n"
-	    "SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n"
-	    " all                    -      0      0      0    -        0\n");
+	expect_board(NULL, now, EMPTY_HEAD EMPTY_TABLE);
 	json_decref(now);
 }
 END_TEST
@@ -283,6 +302,7 @@ int main(void)
 	tcase_add_test(tcase, board_has_rates_of_two_looks);
 	tcase_add_test(tcase, board_has_no_rate_where_none_is_known);
 	tcase_add_test(tcase, board_has_a_line_for_each_upstream);
+	tcase_add_test(tcase, board_tells_of_a_change_that_failed);
 	tcase_add_test(tcase, board_of_what_is_no_status_is_empty);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
