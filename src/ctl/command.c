@@ -62,10 +62,20 @@ static void show_text(const json_t *answer, FILE *out)
 	fputs(text_of(answer, "text"), out);
 }
 
+/* Options that a reload has not put in force. */
+static void show_warnings(const json_t *answer, const char *lead, FILE *out)
+{
+	const json_t *warnings = json_object_get(answer, "warnings");
+
+	for (size_t i = 0; i < json_array_size(warnings); i++)
+		fprintf(out, "%s%s\n", lead, json_string_value(json_array_get(warnings, i)));
+}
+
 static void show_conf(const json_t *answer, FILE *out)
 {
 	fprintf(out, "# %s, generation %" JSON_INTEGER_FORMAT "\n", text_of(answer, "conf"),
 	    json_integer_value(json_object_get(answer, "generation")));
+	show_warnings(answer, "# ", out);
 	show_text(answer, out);
 }
 
@@ -73,6 +83,7 @@ static void show_reload(const json_t *answer, FILE *out)
 {
 	fprintf(out, "generation %" JSON_INTEGER_FORMAT " serves\n",
 	    json_integer_value(json_object_get(answer, "generation")));
+	show_warnings(answer, "", out);
 }
 
 static void show_version(const json_t *answer, FILE *out)

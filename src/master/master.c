@@ -19,6 +19,7 @@
 #include "master/log_file.h"
 #include "master/notify.h"
 #include "master/pid_file.h"
+#include "master/postponed.h"
 #include "master/privileges.h"
 #include "master/state.h"
 #include "worker/channel.h"
@@ -121,11 +122,6 @@ static enum status prepare_first(struct master *master, const struct settings *s
 	return master->old.channel >= 0 ? STATUS_OK : take_all(master, why);
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static enum status prepare(const struct generation *next, struct reason *why, void *arg)
 {
 	struct master *master = arg;
@@ -138,11 +134,7 @@ static enum status prepare(const struct generation *next, struct reason *why, vo
 	privileges_warn(settings);
 	if (is_first)
 		return prepare_first(master, settings, &next->privileges, why);
-	if (!is_same(master->pid_file, settings->pid_file))
-		log_warn("pid-file: another one is used from the next start on");
-	if (!is_same(master->control_socket, settings->control_socket) ||
-	    !is_same(master->control_group, settings->control_group))
-		log_warn("control-socket, control-group: they change with the next start");
+	postponed_warn(master, settings);
 	return STATUS_OK;
 }
 

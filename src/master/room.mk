@@ -29,6 +29,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/orders.c \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
+	src/master/postponed.c src/master/postponed.h \
 	src/master/privileges.c src/master/privileges.h \
 	src/master/process.c src/master/process.h \
 	src/master/relief.c \

@@ -104,6 +104,7 @@ static int ask(const struct errand *errand, struct call *call)
 		return say_failed(errand, &why);
 	if (is_status(errand))
 		show_status(answer, stdout);
+	show_warnings(answer, stdout);
 	json_decref(answer);
 	return EXIT_SUCCESS;
 }

@@ -35,6 +35,14 @@ static void show_worker(const json_t *worker, FILE *out)
 	    number_of(counters, "frames_out"), number_of(counters, "sends_refused"));
 }
 
+void show_warnings(const json_t *answer, FILE *out)
+{
+	const json_t *warnings = json_object_get(answer, "warnings");
+
+	for (size_t i = 0; i < json_array_size(warnings); i++)
+		fprintf(out, "%s\n", json_string_value(json_array_get(warnings, i)));
+}
+
 void show_status(const json_t *answer, FILE *out)
 {
 	const json_t *workers = json_object_get(answer, "workers");

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "master/answer.h"
 #include "master/conns.h"
+#include "master/postponed.h"
 #include "master/scrape.h"
 #include "master/state.h"
 #include "master/summary.h"
@@ -45,12 +46,15 @@ static void tell_reloaded(const struct reason *why, void *arg)
 {
 	struct reload_request *waiting = arg;
 	const struct generation *current = succession_current(waiting->master->succession);
+	json_t *answer;
 
-	if (why != NULL)
+	if (why != NULL) {
 		control_fail(waiting->request, "%s", why->text);
-	else
-		control_answer(waiting->request,
-		    json_pack("{sI}", "generation", (json_int_t)current->number));
+	} else {
+		answer = json_pack("{sI}", "generation", (json_int_t)current->number);
+		postponed_tell(waiting->master, current->settings, answer);
+		control_answer(waiting->request, answer);
+	}
 	free(waiting);
 }
 
@@ -142,6 +146,7 @@ static void tell_conf(struct control_request *request, void *arg)
 {
 	const struct master *master = arg;
 	const struct generation *current = succession_current(master->succession);
+	json_t *answer;
 	size_t size;
 	char *text;
 	FILE *out;
@@ -152,10 +157,10 @@ static void tell_conf(struct control_request *request, void *arg)
 	}
 	out = must_stream(&text, &size);
 	marks_print(current->conf_text, out);
-	answer_with_text(request,
-	    json_pack("{so sI}", "conf", answer_text(master->conf_path), "generation",
-		(json_int_t)current->number),
-	    out, &text);
+	answer = json_pack("{so sI}", "conf", answer_text(master->conf_path), "generation",
+	    (json_int_t)current->number);
+	postponed_tell(master, current->settings, answer);
+	answer_with_text(request, answer, out, &text);
 }
 
 /* The comments of a normalised conf, "# ...", are the routes, see checker.c. */

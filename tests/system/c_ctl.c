@@ -107,6 +107,33 @@ START_TEST(conf_shows_what_is_in_force)
 }
 END_TEST
 
+/* What is taken once stays as it is, and nobody is left to believe otherwise. */
+START_TEST(reload_says_what_it_does_not_change)
+{
+	static const char line[] = "control-group: it changes at the next start or upgrade\n";
+	struct daemon *daemon = ctl_daemon(1);
+	char out[CTL_PATH_SIZE];
+
+	daemon_start(daemon);
+	ctl_append(daemon, "control-group = \"root\"\n");
+	ctl_expect(daemon, "reload", 0);
+	ck_assert_str_eq(ctl_said(daemon) + strlen("generation 2 serves\n"), line);
+	ck_assert(daemon_has_logged(daemon, "]: control-group: it changes at"));
+	ctl_expect(daemon, "conf", 0);
+	ctl_expect_said(
+	    daemon, ", generation 2\n# control-group: it changes at the next start");
+	ctl_expect(daemon, "reload --json", 0);
+	ctl_expect_said(daemon,
+	    "\"generation\":3,\"warnings\":[\"control-group: it changes at the next start or "
+	    "upgrade\"]}");
+	ck_assert_int_eq(process_run(BUILD_DIR "/runneld", ctl_path(daemon, "told", out),
+			     "runneld", "-c", daemon->conf, "-s", "reload", NULL),
+	    0);
+	ck_assert_str_eq(daemon_read(daemon, out), line);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(routes_are_told)
 {
 	struct daemon *daemon = ctl_daemon(1);
@@ -464,6 +491,7 @@ int main(void)
 	tcase_add_test(commands, status_is_a_table);
 	tcase_add_test(commands, socket_is_found_or_named);
 	tcase_add_test(commands, conf_shows_what_is_in_force);
+	tcase_add_test(commands, reload_says_what_it_does_not_change);
 	tcase_add_test(commands, routes_are_told);
 	tcase_add_test(commands, log_is_opened_anew);
 	tcase_add_test(commands, log_level_lasts_till_the_next_reload);
