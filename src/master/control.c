@@ -31,6 +31,9 @@
 #define MAX_ANSWER_BYTES (4u * 1024u * 1024u)
 #define IDLE_S 30.
 
+/* What a log line shows of the arguments of a request. */
+#define ARGUMENTS_SIZE 160
+
 /* Clients taken in one turn of the loop, and the pause when there are no descriptors. */
 #define ACCEPT_BUDGET 16
 #define ACCEPT_PAUSE_S 1.
@@ -246,6 +249,35 @@ static struct control_request *request_new(
 	return request;
 }
 
+/* " 812", " 'debug'": what a verb is to be done with, in the order of its keys. Returns buf. */
+static const char *arguments_of(const struct control_request *request, char buf[ARGUMENTS_SIZE])
+{
+	const char *const *key = request->verb->keys;
+	int len = 0;
+
+	buf[0] = '\0';
+	for (; key != NULL && *key != NULL && len < ARGUMENTS_SIZE; key++) {
+		const json_t *value = json_object_get(request->object, *key);
+		size_t room = (size_t)(ARGUMENTS_SIZE - len);
+
+		if (json_is_integer(value))
+			len += snprintf(buf + len, room, " %" JSON_INTEGER_FORMAT,
+			    json_integer_value(value));
+		else if (json_is_string(value))
+			len += snprintf(buf + len, room, " '%.60s'", json_string_value(value));
+	}
+	return buf;
+}
+
+static void log_request(const struct control_request *request)
+{
+	const struct control_peer *peer = &request->session->peer;
+	char arguments[ARGUMENTS_SIZE];
+
+	log_info("control: %s%s, asked for by uid %u, pid %d", request->verb->name,
+	    arguments_of(request, arguments), (unsigned int)peer->uid, (int)peer->pid);
+}
+
 static void act(
     struct control_session *session, const struct control_verb *verb, json_t *object)
 {
@@ -256,8 +288,7 @@ static void act(
 		return;
 	}
 	if (verb->access == CONTROL_FULL)
-		log_info("control: %s, asked for by uid %u, pid %d", verb->name,
-		    (unsigned int)session->peer.uid, (int)session->peer.pid);
+		log_request(request);
 	verb->act(request, session->control->config.arg);
 }
 
