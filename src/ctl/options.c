@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 #include "ctl/options.h"
 
 #define INTERVAL_MS 1000
+
+/* Of connections in an answer: the daemon's. */
+#define MAX_LIMIT 10000
 
 static const struct option long_options[] = {
 	{ "conf", required_argument, NULL, 'c' },
@@ -35,6 +39,30 @@ static enum status parse_duration(
 	return STATUS_OK;
 }
 
+/* The orders that runneld knows. */
+static enum status parse_sort(const char *text, const char **sort, struct reason *why)
+{
+	static const char *const orders[] = { "id", "age", "idle", "queue" };
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (strcmp(orders[i], text) == 0) {
+			*sort = text;
+			return STATUS_OK;
+		}
+	}
+	return reason_set(why, "--sort: there is no '%s'; give id, age, idle or queue", text);
+}
+
+/* After getopt_long(): a letter among others is told by optopt alone. */
+static enum status refuse_option(char **argv, struct reason *why)
+{
+	if (optopt == 0)
+		return reason_set(why, "there is no option %s", argv[optind - 1]);
+	if (isdigit(optopt))
+		return reason_set(why, "no number that a command takes is negative");
+	return reason_set(why, "there is no option -%c", optopt);
+}
+
 static enum status take_option(
     int letter, char **argv, struct options *options, struct reason *why)
 {
@@ -55,12 +83,12 @@ static enum status take_option(
 		break;
 	case 'l':
 		if (units_parse_number(optarg, &options->limit) != STATUS_OK ||
-		    options->limit < 1)
-			return reason_set(why, "--limit: '%s' is no number above 0", optarg);
+		    options->limit < 1 || options->limit > MAX_LIMIT)
+			return reason_set(
+			    why, "--limit: '%s' is no number from 1 to %d", optarg, MAX_LIMIT);
 		break;
 	case 'o':
-		options->sort = optarg;
-		break;
+		return parse_sort(optarg, &options->sort, why);
 	case 's':
 		options->socket = optarg;
 		break;
@@ -75,7 +103,7 @@ static enum status take_option(
 	case ':':
 		return reason_set(why, "%s wants a value", argv[optind - 1]);
 	default:
-		return reason_set(why, "there is no option %s", argv[optind - 1]);
+		return refuse_option(argv, why);
 	}
 	return STATUS_OK;
 }

@@ -101,7 +101,10 @@ static enum status read_order(struct query *query, const json_t *value, struct r
 			return STATUS_OK;
 		}
 	}
-	return reason_set(why, "sort: give id, age, idle or queue");
+	return name == NULL
+		   ? reason_set(why, "sort: give id, age, idle or queue")
+		   : reason_set(
+			 why, "sort: there is no '%.60s': give id, age, idle or queue", name);
 }
 
 static enum status read_query(struct query *query, const json_t *object, struct reason *why)

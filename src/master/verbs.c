@@ -208,8 +208,11 @@ static void set_log_level(struct control_request *request, void *arg)
 	struct reason why = { "" };
 	int64_t number;
 
-	if (level == NULL || value_parse_number(rule, level, &number) != STATUS_OK)
+	if (level == NULL)
 		control_fail(request, "level: give %s", value_describe(rule, wanted));
+	else if (value_parse_number(rule, level, &number) != STATUS_OK)
+		control_fail(request, "level: there is no '%.60s': give %s", level,
+		    value_describe(rule, wanted));
 	else if (order_log_level(arg, (enum log_level)number, &why) != STATUS_OK)
 		control_fail(request, "%s", why.text);
 	else

@@ -190,6 +190,40 @@ START_TEST(ends_are_answered_at_the_end)
 }
 END_TEST
 
+static const struct {
+	const char *request, *error, *logged;
+} wrong_arguments[] = {
+	{ "{\"verb\":\"kick\",\"id\":\"12\"}\n", "id: give the number of a connection",
+	    "control: kick '12', asked for by uid " },
+	{ "{\"verb\":\"log-level\",\"level\":\"loud\"}\n",
+	    "level: there is no 'loud': give error, warn, info or debug",
+	    "control: log-level 'loud', asked for by uid " },
+	{ "{\"verb\":\"drain\",\"worker\":12}\n", "there is no worker 12",
+	    "control: drain 12, asked for by uid " },
+	{ "{\"verb\":\"conns\",\"sort\":\"colour\"}\n",
+	    "sort: there is no 'colour': give id, age, idle or queue", NULL },
+	{ "{\"verb\":\"conns\",\"limit\":10001}\n", "limit: give a number from 1 to 10000",
+	    NULL },
+};
+
+START_TEST(wrong_arguments_are_named)
+{
+	char path[PATH_SIZE];
+	struct daemon *daemon = new_with_socket(path);
+	int fd;
+
+	daemon_start(daemon);
+	fd = dial(path);
+	send(
+	    fd, wrong_arguments[_i].request, strlen(wrong_arguments[_i].request), MSG_NOSIGNAL);
+	expect_part(hear(fd), wrong_arguments[_i].error);
+	if (wrong_arguments[_i].logged != NULL)
+		ck_assert(daemon_has_logged(daemon, wrong_arguments[_i].logged));
+	close(fd);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* A client that does not read holds up the graceful end, which others can watch and hurry. */
 START_TEST(stop_goes_on_while_others_ask)
 {
@@ -650,6 +684,7 @@ int main(void)
 	tcase_add_test(verbs, status_tells_of_daemon_and_workers);
 	tcase_add_test(verbs, status_tells_of_a_dead_worker);
 	tcase_add_loop_test(verbs, ends_are_answered_at_the_end, 0, 3);
+	tcase_add_loop_test(verbs, wrong_arguments_are_named, 0, 5);
 	tcase_add_test(verbs, stop_goes_on_while_others_ask);
 	tcase_add_test(verbs, reload_says_how_it_went);
 	tcase_add_test(verbs, upgrade_says_how_it_went);

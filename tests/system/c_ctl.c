@@ -197,7 +197,7 @@ START_TEST(log_level_lasts_till_the_next_reload)
 	WAIT_FOR(daemon_n_started(daemon, 0) == n_started + 1);
 	ck_assert(logs_connections(daemon));
 	ctl_expect(daemon, "log-level loud", 1);
-	ctl_expect_said(daemon, "level: give error, warn, info or debug");
+	ctl_expect_said(daemon, "level: there is no 'loud': give error, warn, info or debug");
 	ck_assert(logs_connections(daemon));
 	ctl_expect(daemon, "log-level info", 0);
 	ck_assert(!logs_connections(daemon));

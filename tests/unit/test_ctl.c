@@ -71,6 +71,12 @@ static const struct {
 	{ "status -W -i 0", "--interval: 0" },
 	{ "conns -l 0", "--limit: '0'" },
 	{ "conns -l many", "--limit: 'many'" },
+	{ "conns -l 10001", "--limit: '10001' is no number from 1 to 10000" },
+	{ "conns -o colour", "--sort: there is no 'colour'; give id, age, idle or queue" },
+	{ "conns --sort=", "--sort: there is no ''" },
+	{ "kick -1", "no number that a command takes is negative" },
+	{ "kick -12", "no number that a command takes is negative" },
+	{ "status -jx", "no option -x" },
 	{ "status --sort id", "status has no --sort" },
 	{ "kick", "kick wants its id" },
 };
