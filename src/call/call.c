@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -28,6 +29,14 @@ static enum call_result fail(enum call_result result, struct reason *why, const 
 	return result;
 }
 
+/* Also what is gone by now may have been one. */
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 || S_ISSOCK(st.st_mode);
+}
+
 enum call_result call_open(struct call *call, const char *path, struct reason *why)
 {
 	const struct timeval limit = { .tv_sec = CONNECT_LIMIT_S };
@@ -47,11 +56,17 @@ enum call_result call_open(struct call *call, const char *path, struct reason *w
 	if (call->fd < 0 ||
 	    setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
 		return fail(CALL_FAILED, why, path);
-	if (connect(call->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+	if (connect(call->fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		if (errno == ECONNREFUSED && !is_socket(path)) {
+			reason_set(
+			    why, "control socket %s: it is there and is no socket", path);
+			return CALL_FAILED;
+		}
 		return fail(errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED
 				? CALL_NOBODY
 				: CALL_FAILED,
 		    why, path);
+	}
 	if (getsockopt(call->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
 		call->pid = peer.pid;
 	return CALL_ANSWERED;

@@ -61,6 +61,11 @@ START_TEST(socket_is_found_or_named)
 	ck_assert_int_eq(
 	    process_run(CTL_PROGRAM, out, "runnelctl", "version", "-s", path, NULL), 0);
 	ck_assert_str_eq(ctl_said(daemon), "runneld " PACKAGE_VERSION "\n");
+	ck_assert_int_eq(process_run(CTL_PROGRAM, ctl_path(daemon, "file", out), "runnelctl",
+			     "version", "-s", daemon->conf, NULL),
+	    1);
+	ck_assert_ptr_nonnull(
+	    strstr(daemon_read(daemon, out), ": it is there and is no socket\n"));
 	/* A conf that is no longer good is good enough. */
 	ctl_append(daemon, "colour = red\n");
 	ctl_expect(daemon, "version", 0);
