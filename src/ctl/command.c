@@ -51,10 +51,30 @@ static const char *text_of(const json_t *answer, const char *name)
 	return text != NULL ? text : "";
 }
 
-static void show_nothing(const json_t *answer, FILE *out)
+static void show_reopen(const json_t *answer, FILE *out)
 {
 	(void)answer;
-	(void)out;
+	fputs("the log is opened anew\n", out);
+}
+
+static void show_upgrade(const json_t *answer, FILE *out)
+{
+	(void)answer;
+	fputs("the new master serves\n", out);
+}
+
+static void show_log_level(const json_t *answer, FILE *out)
+{
+	fprintf(out, "log-level is %s till the next reload\n", text_of(answer, "level"));
+}
+
+static void show_kick(const json_t *answer, FILE *out)
+{
+	const json_t *conn = json_object_get(answer, "connection");
+
+	fprintf(out, "connection %" JSON_INTEGER_FORMAT " is ended: %s %s\n",
+	    json_integer_value(json_object_get(conn, "id")), text_of(conn, "listener"),
+	    text_of(conn, "peer"));
 }
 
 static void show_text(const json_t *answer, FILE *out)
@@ -111,9 +131,19 @@ static int run_version(const struct options *options, const char *socket)
 	return ask(options, socket, show_version);
 }
 
-static int run_silent(const struct options *options, const char *socket)
+static int run_reopen(const struct options *options, const char *socket)
 {
-	return ask(options, socket, show_nothing);
+	return ask(options, socket, show_reopen);
+}
+
+static int run_upgrade(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_upgrade);
+}
+
+static int run_log_level(const struct options *options, const char *socket)
+{
+	return ask(options, socket, show_log_level);
 }
 
 static int run_conns(const struct options *options, const char *socket)
@@ -141,7 +171,7 @@ static int run_kick(const struct options *options, const char *socket)
 	}
 	return ask_object(options, socket,
 	    json_pack("{ss sI}", "verb", options->command->name, "id", (json_int_t)id),
-	    show_nothing);
+	    show_kick);
 }
 
 static void show_drain(const json_t *answer, FILE *out)
@@ -194,13 +224,13 @@ const struct command commands[] = {
 	{ "version", NULL, "the version of the daemon", 10 * SECOND_MS, false, false,
 	    run_version },
 	{ "reload", NULL, "read the conf again", 2 * MINUTE_MS, false, false, run_reload },
-	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, false, run_silent },
+	{ "reopen", NULL, "open the log file anew", MINUTE_MS / 2, false, false, run_reopen },
 	{ "drain", "worker", "let another worker take the place of one", COMMAND_NO_LIMIT,
 	    false, false, run_drain },
 	{ "upgrade", NULL, "let the binary as it is now take over", 2 * MINUTE_MS, false, false,
-	    run_silent },
+	    run_upgrade },
 	{ "log-level", "level", "log lines down to level, till the next reload", 10 * SECOND_MS,
-	    false, false, run_silent },
+	    false, false, run_log_level },
 	{ "stop", NULL, "stop gracefully, within drain-timeout", COMMAND_NO_LIMIT, false, false,
 	    run_end },
 	{ "quit", NULL, "stop when all connections are closed", COMMAND_NO_LIMIT, false, false,

@@ -191,6 +191,8 @@ START_TEST(kicked_connection_is_gone)
 	other = client_connect(daemon_port(daemon, "main"));
 	client_ping(other, "hello");
 	ctl_expect(daemon, words, 0);
+	ctl_expect_said(daemon, words + strlen("kick "));
+	ctl_expect_said(daemon, " is ended: main 127.0.0.1:");
 	client_expect_end(client);
 	client_ping(other, "still there");
 	WAIT_FOR(ctl_run(daemon, words) == 1);

@@ -160,7 +160,24 @@ START_TEST(log_is_opened_anew)
 	daemon_start(daemon);
 	ck_assert_int_eq(rename(daemon->log, ctl_path(daemon, "moved", moved)), 0);
 	ctl_expect(daemon, "reopen", 0);
+	ck_assert_str_eq(ctl_said(daemon), "the log is opened anew\n");
 	ck_assert_int_eq(access(daemon->log, F_OK), 0);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(upgrade_is_told)
+{
+	struct daemon *daemon = ctl_daemon(1);
+	char path[CTL_PATH_SIZE], option[CTL_PATH_SIZE + 20];
+
+	snprintf(option, sizeof(option), "pid-file = \"%s\"\n", ctl_path(daemon, "pid", path));
+	ctl_append(daemon, option);
+	daemon_start(daemon);
+	ctl_expect(daemon, "upgrade", 0);
+	ck_assert_str_eq(ctl_said(daemon), "the new master serves\n");
+	WAIT_FOR(daemon_has_ended(daemon));
+	daemon_attach(daemon, path);
 	daemon_stop(&daemon);
 }
 END_TEST
@@ -191,6 +208,7 @@ START_TEST(log_level_lasts_till_the_next_reload)
 	daemon_start(daemon);
 	ck_assert(!logs_connections(daemon));
 	ctl_expect(daemon, "log-level debug", 0);
+	ck_assert_str_eq(ctl_said(daemon), "log-level is debug till the next reload\n");
 	ck_assert(logs_connections(daemon));
 	/* A reload that fails changes nothing. */
 	ctl_append(daemon, "colour = red\n");
@@ -499,6 +517,7 @@ int main(void)
 	tcase_add_test(commands, reload_says_what_it_does_not_change);
 	tcase_add_test(commands, routes_are_told);
 	tcase_add_test(commands, log_is_opened_anew);
+	tcase_add_test(commands, upgrade_is_told);
 	tcase_add_test(commands, log_level_lasts_till_the_next_reload);
 	tcase_add_test(commands, reload_brings_the_level_of_the_conf_back);
 	tcase_add_loop_test(commands, ends_are_waited_for, 0, 3);
