@@ -187,8 +187,8 @@ bool log_cap_allows(struct log_cap *cap, uint64_t now_ms, char rest[LOG_REST_SIZ
 	}
 	rest[0] = '\0';
 	if (cap->n_left_out > 0)
-		snprintf(rest, LOG_REST_SIZE, " (%" PRIu64 " more were not logged)",
-		    cap->n_left_out);
+		snprintf(rest, LOG_REST_SIZE, " (%" PRIu64 " more %s not logged)",
+		    cap->n_left_out, cap->n_left_out == 1 ? "was" : "were");
 	cap->n_left_out = 0;
 	cap->next_ms = now_ms + 1000;
 	return true;
@@ -200,8 +200,8 @@ bool log_budget_allows(struct log_budget *budget, uint64_t now_ms)
 		budget->next_ms = now_ms + 1000;
 		budget->n_lines = 0;
 		if (budget->n_left_out > 0)
-			log_warn(
-			    "%" PRIu64 " lines left out: %s", budget->n_left_out, budget->what);
+			log_warn("%" PRIu64 " line%s left out: %s", budget->n_left_out,
+			    budget->n_left_out == 1 ? "" : "s", budget->what);
 		budget->n_left_out = 0;
 	}
 	if (budget->n_lines < LOG_BUDGET_LINES) {

@@ -101,8 +101,9 @@ static bool tell_lost(struct log_sink *sink, const struct log_head *head)
 	char text[160];
 
 	warning.level = LOG_LEVEL_WARN;
-	snprintf(text, sizeof(text), "%" PRIu64 " lines of this process are missing here: %s",
-	    sink->n_lost, strerror(sink->error));
+	snprintf(text, sizeof(text), "%" PRIu64 " %s of this process %s missing here: %s",
+	    sink->n_lost, sink->n_lost == 1 ? "line" : "lines",
+	    sink->n_lost == 1 ? "is" : "are", strerror(sink->error));
 	return put(sink, &warning, text, NULL, 0);
 }
 

@@ -221,18 +221,6 @@ static void print_balance(const char *lead, double most, double all, size_t n, F
 		fprintf(out, "%s%.2f", lead, most * (double)n / all);
 }
 
-/* What became of the last change, if that is not what was wanted. */
-static void print_trouble(const json_t *now, FILE *out)
-{
-	/* While the daemon starts, there is none. */
-	if (!json_is_false(json_object_get(now, "last_change_successful")) ||
-	    text_of(now, "last_change")[0] == '\0')
-		return;
-	fputs("last change: ", out);
-	print_clean(text_of(now, "last_change"), out);
-	fputs("\n", out);
-}
-
 static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 {
 	json_int_t draining = number_of(now, "draining");
@@ -244,7 +232,8 @@ static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 	    text_of(now, "version"), text_of(now, "state"), number_of(now, "pid"),
 	    units_format_age(number_of(now, "uptime_ms"), up), number_of(now, "generation"));
 	print_clean(text_of(now, "conf"), out);
-	fprintf(out, "\n%" JSON_INTEGER_FORMAT " connections", sum->conns);
+	fprintf(out, "\n%" JSON_INTEGER_FORMAT " connection%s", sum->conns,
+	    sum->conns == 1 ? "" : "s");
 	print_balance(", balance ", (double)sum->most_conns, (double)sum->conns, sum->n, out);
 	if (sum->has_rates)
 		print_balance(", of requests ", sum->most_requests, sum->requests, sum->n, out);
@@ -267,6 +256,18 @@ static void print_upstreams(const json_t *now, FILE *out)
 		    ": %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " connections up\n",
 		    number_of(upstream, "up"), number_of(upstream, "wanted"));
 	}
+}
+
+/* What became of the last change, if that is not what was wanted. */
+static void print_trouble(const json_t *now, FILE *out)
+{
+	/* While the daemon starts, there is none. */
+	if (!json_is_false(json_object_get(now, "last_change_successful")) ||
+	    text_of(now, "last_change")[0] == '\0')
+		return;
+	fputs("last change: ", out);
+	print_clean(text_of(now, "last_change"), out);
+	fputs("\n", out);
 }
 
 void board_print(const json_t *before, const json_t *now, FILE *out)

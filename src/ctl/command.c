@@ -176,16 +176,16 @@ static int run_kick(const struct options *options, const char *socket)
 
 static void show_drain(const json_t *answer, FILE *out)
 {
+	json_int_t n_moved = json_integer_value(json_object_get(answer, "moved"));
 	json_int_t n_lost = json_integer_value(json_object_get(answer, "lost"));
 
 	fprintf(out,
 	    "pid %" JSON_INTEGER_FORMAT " serves; %" JSON_INTEGER_FORMAT
-	    " connections moved to it, %" JSON_INTEGER_FORMAT " were closed",
-	    json_integer_value(json_object_get(answer, "pid")),
-	    json_integer_value(json_object_get(answer, "moved")),
-	    json_integer_value(json_object_get(answer, "closed")));
+	    " connection%s moved to it, %" JSON_INTEGER_FORMAT " closed",
+	    json_integer_value(json_object_get(answer, "pid")), n_moved,
+	    n_moved == 1 ? "" : "s", json_integer_value(json_object_get(answer, "closed")));
 	if (n_lost > 0)
-		fprintf(out, ", %" JSON_INTEGER_FORMAT " were lost", n_lost);
+		fprintf(out, ", %" JSON_INTEGER_FORMAT " lost", n_lost);
 	fputs("\n", out);
 }
 

@@ -128,8 +128,9 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 	process->final = process->seat->counters;
 	n_lost = give_up_seat(process);
 	if (n_lost > 0)
-		log_warn("worker %u: %llu connections were lost with it", process->slot,
-		    (unsigned long long)n_lost);
+		log_warn("worker %u: %llu %s lost with it", process->slot,
+		    (unsigned long long)n_lost,
+		    n_lost == 1 ? "connection was" : "connections were");
 	process->events->end(process, child->rstatus);
 }
 

@@ -167,9 +167,10 @@ void relief_on_end(struct slot *slot)
 	}
 	ev_timer_stop(slot->crew->config.loop, &slot->relief.end);
 	slot->relief.phase = RELIEF_NONE;
-	log_info("worker %u: drained: %" PRIu64 " connections moved, %" PRIu64
-		 " were closed, %" PRIu64 " were lost",
-	    slot_index(slot), outcome.n_moved, outcome.n_closed, outcome.n_lost);
+	log_info("worker %u: drained: %" PRIu64 " connection%s moved, %" PRIu64
+		 " closed, %" PRIu64 " lost",
+	    slot_index(slot), outcome.n_moved, outcome.n_moved == 1 ? "" : "s",
+	    outcome.n_closed, outcome.n_lost);
 	conclude(slot, NULL, &outcome);
 }
 

@@ -30,9 +30,11 @@ static void show_worker(const json_t *worker, FILE *out)
 	fprintf(out, "worker %lld: %s", number_of(worker, "slot"), text_of(worker, "state"));
 	if (number_of(worker, "pid") > 0)
 		fprintf(out, ", pid %lld, up %s", number_of(worker, "pid"), up_of(worker, up));
-	fprintf(out, ", %lld connections, frames %lld in %lld out, %lld sends refused\n",
-	    number_of(worker, "connections"), number_of(counters, "frames_in"),
-	    number_of(counters, "frames_out"), number_of(counters, "sends_refused"));
+	fprintf(out, ", %lld connection%s, frames %lld in %lld out, %lld send%s refused\n",
+	    number_of(worker, "connections"), number_of(worker, "connections") == 1 ? "" : "s",
+	    number_of(counters, "frames_in"), number_of(counters, "frames_out"),
+	    number_of(counters, "sends_refused"),
+	    number_of(counters, "sends_refused") == 1 ? "" : "s");
 }
 
 void show_warnings(const json_t *answer, FILE *out)

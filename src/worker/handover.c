@@ -267,9 +267,11 @@ static void be_left(struct handover *handover)
 {
 	end(handover);
 	if (handover->n_flights > 0)
-		log_info("%zu connections on the way to a later worker that is gone are "
-			 "served here",
-		    handover->n_flights);
+		log_info("%zu %s here: the later worker that was to have %s is gone",
+		    handover->n_flights,
+		    handover->n_flights == 1 ? "connection is served"
+					     : "connections are served",
+		    handover->n_flights == 1 ? "it" : "them");
 	while (handover->n_flights > 0)
 		land(handover, false);
 	handover_destroy(handover);

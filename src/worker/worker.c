@@ -173,8 +173,8 @@ static void on_grace(struct ev_loop *loop, ev_timer *timer, int revents)
 	(void)revents;
 	/* In this same turn the last one may have been done. */
 	if (work_n_jobs() > 0)
-		log_warn(
-		    "%zu jobs are not done because the time to drain is over", work_n_jobs());
+		log_warn("%zu %s not done because the time to drain is over", work_n_jobs(),
+		    work_n_jobs() == 1 ? "job is" : "jobs are");
 	ev_break(loop, EVBREAK_ALL);
 }
 
@@ -194,8 +194,9 @@ static void on_deadline(struct ev_loop *loop, ev_timer *timer, int revents)
 	(void)loop;
 	(void)revents;
 	if (worker->table->n_conns > 0)
-		log_warn("%zu connections are closed because the time to drain is over",
-		    worker->table->n_conns);
+		log_warn("%zu %s closed because the time to drain is over",
+		    worker->table->n_conns,
+		    worker->table->n_conns == 1 ? "connection is" : "connections are");
 	receivers_close(&worker->receivers);
 	handovers_close(&worker->handovers);
 	cut_off(worker, CLOSE_REASON_drain_timeout);

@@ -31,7 +31,7 @@ START_TEST(status_is_a_table)
 	client_ping(client, "count me");
 	ctl_expect(daemon, "status -i10ms", 0);
 	ctl_expect_said(daemon, "runneld " PACKAGE_VERSION " is serving: pid ");
-	ctl_expect_said(daemon, "\n1 connections, balance 2.00\n\nSLOT  STATE  ");
+	ctl_expect_said(daemon, "\n1 connection, balance 2.00\n\nSLOT  STATE  ");
 	for (unsigned slot = 0; slot < 2; slot++) {
 		snprintf(row, sizeof(row), "\n   %u  ready  %d  ", slot,
 		    (int)daemon_worker(daemon, slot));

@@ -108,7 +108,7 @@ START_TEST(under_load_no_connect_fails_and_no_reply_is_lost)
 	load = start_load(daemon);
 	while (waitpid(load, &status, WNOHANG) == 0) {
 		ctl_expect(daemon, n % 2 == 0 ? "drain 0" : "drain 1", 0);
-		ctl_expect_said(daemon, " 0 were closed\n");
+		ctl_expect_said(daemon, " 0 closed\n");
 		n++;
 	}
 	ck_assert_msg(status == 0, "runnel-bench: %s", daemon_read(daemon, daemon->out));
@@ -142,9 +142,8 @@ START_TEST(connections_go_to_the_new_worker_of_their_slot)
 	ctl_expect(daemon, "drain 0", 0);
 	ck_assert_int_ne(daemon_worker(daemon, 0), worker);
 	ck_assert_int_eq(process_state(worker), 0);
-	snprintf(text, sizeof(text),
-	    "pid %d serves; %u connections moved to it, 0 were closed\n",
-	    (int)daemon_worker(daemon, 0), n_moved);
+	snprintf(text, sizeof(text), "pid %d serves; %u connection%s moved to it, 0 closed\n",
+	    (int)daemon_worker(daemon, 0), n_moved, n_moved == 1 ? "" : "s");
 	ctl_expect_said(daemon, text);
 	for (int i = 0; i < N_CLIENTS; i++) {
 		struct identity after = probe_who(fds[i]);
@@ -174,7 +173,7 @@ START_TEST(those_that_cannot_move_are_closed_in_order)
 	drain = begin_drain(daemon);
 	client_expect_eof(fd);
 	close(fd);
-	await_drain(daemon, drain, 0, " 0 connections moved to it, 1 were closed\n");
+	await_drain(daemon, drain, 0, " 0 connections moved to it, 1 closed\n");
 	daemon_stop(&daemon);
 }
 END_TEST
@@ -221,7 +220,7 @@ START_TEST(one_at_a_time_in_a_slot)
 	ctl_expect_said(daemon, "\"found\":1,");
 	ctl_expect(daemon, "drain 1", 0);
 	read_late(fd);
-	await_drain(daemon, drain, 0, " 1 connections moved to it, 0 were closed\n");
+	await_drain(daemon, drain, 0, " 1 connection moved to it, 0 closed\n");
 	ck_assert_uint_eq(probe_who(fd).worker, 0);
 	ctl_expect(daemon, "drain 0", 0);
 	close(fd);
@@ -322,7 +321,7 @@ START_TEST(one_that_does_not_leave_is_killed)
 	client_ping(fd, "before");
 	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGSTOP), 0);
 	ctl_expect(daemon, "drain 0", 0);
-	ctl_expect_said(daemon, " 0 were closed, 1 were lost\n");
+	ctl_expect_said(daemon, " 0 closed, 1 lost\n");
 	ck_assert(daemon_has_logged(daemon, " does not end: killed"));
 	close(fd);
 	fd = client_connect(daemon_port(daemon, "main"));
@@ -410,7 +409,7 @@ START_TEST(connection_that_is_late_goes_on_to_the_next_generation)
 	ctl_expect(daemon, "reload", 0);
 	ck_assert(!daemon_has_logged(daemon, "generation 1 has ended"));
 	read_late(fd);
-	await_drain(daemon, drain, 0, " 1 connections moved to it, 0 were closed\n");
+	await_drain(daemon, drain, 0, " 1 connection moved to it, 0 closed\n");
 	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
 	ck_assert_uint_eq(probe_who(fd).worker, 0);
 	close(fd);

@@ -196,7 +196,7 @@ START_TEST(only_what_a_worker_had_taken_dies_with_it)
 	reload(daemon);
 	WAIT_FOR(n_ended(daemon) == 1);
 	ck_assert(daemon_has_logged(daemon, "in its save, moved or restore hook"));
-	ck_assert(daemon_has_logged(daemon, "on the way to a later worker that is gone"));
+	ck_assert(daemon_has_logged(daemon, "here: the later worker that was to have"));
 	for (int i = 0; i < N_MANY; i++) {
 		if (client_try_ping(fds[i]))
 			ck_assert(probe_who(fds[i]).id == ids[i]);

@@ -486,7 +486,7 @@ START_TEST(a_cap_lets_one_line_a_second_through)
 	ck_assert_str_eq(rest, " (2 more were not logged)");
 	ck_assert(!log_cap_allows(&cap, 6001, rest));
 	ck_assert(log_cap_allows(&cap, 100000, rest));
-	ck_assert_str_eq(rest, " (1 more were not logged)");
+	ck_assert_str_eq(rest, " (1 more was not logged)");
 	ck_assert(log_cap_allows(&cap, 200000, rest));
 	ck_assert_str_eq(rest, "");
 }
