@@ -89,7 +89,7 @@ static void set_timer(struct connector *connector, uint32_t wait_ms)
 	ev_timer_start(loop, &connector->timer);
 }
 
-/* Try again after a while; what has happened is logged with it. */
+/* Try again after a while; what has happened is logged with it. cap NULL: nothing has. */
 static void wait_after(struct connector *connector, struct log_cap *cap, const char *what)
 {
 	uint32_t wait_ms = back_off(connector);
@@ -97,7 +97,7 @@ static void wait_after(struct connector *connector, struct log_cap *cap, const c
 
 	connector->state = CONNECTOR_WAITING;
 	set_timer(connector, wait_ms);
-	if (!log_cap_allows(cap, connector->table->now_ms, rest))
+	if (cap == NULL || !log_cap_allows(cap, connector->table->now_ms, rest))
 		return;
 	log_warn("connect %s: %s: %s; next attempt in %s%s", connector->listener.name,
 	    address_format(&connector->addr, addr), what, units_format_duration(wait_ms, wait),
@@ -151,7 +151,12 @@ void connector_down(struct rnl_conn *conn)
 		connector->n_failures = 0;
 	snprintf(
 	    what, sizeof(what), "the connection ended: %s", close_reason_text(conn->reason));
-	wait_after(connector, &connector->ends, what);
+	/*
+	 * A worker that drains ends it when its last client is gone. One that has come since may
+	 * need another, but the worker may as well be gone before that is tried.
+	 */
+	wait_after(
+	    connector, conn->reason == CLOSE_REASON_shutdown ? NULL : &connector->ends, what);
 }
 
 void connector_up(struct rnl_conn *conn)

@@ -574,6 +574,32 @@ START_TEST(without_clients_it_ends_when_the_worker_stops)
 }
 END_TEST
 
+/* It is made again for a client that comes late, and nobody hears of that. */
+START_TEST(one_that_a_draining_worker_ends_is_no_trouble)
+{
+	backend_listen(&backends[0]);
+	start();
+	meet(&one, &backends[0], 0);
+	conn_hold(one.conn);
+	is_empty = false;
+	rig.table->on_empty = on_empty;
+	table_drain(rig.table, 60000);
+	peer_open_tcp(&client);
+	conn_hold(client.conn);
+	conn_release(one.conn);
+	RIG_UNTIL(peer_has_end(&one));
+	peer_end(&one);
+	meet(&one, &backends[0], 0);
+	ck_assert_uint_eq(rig_n_logged("next attempt"), 0);
+	conn_release(client.conn);
+	peer_end(&client);
+	RIG_UNTIL(peer_has_end(&one));
+	peer_end(&one);
+	RIG_UNTIL(is_empty);
+	ck_assert_uint_eq(rig_n_logged("next attempt"), 0);
+}
+END_TEST
+
 /* _i: one that had ended; one that waits for its next attempt; one that is about to be made. */
 START_TEST(none_is_made_while_the_worker_stops)
 {
@@ -655,6 +681,7 @@ TCase *connecting_tests(void)
 	tcase_add_test(tcase, without_clients_it_ends_when_the_worker_drains);
 	tcase_add_test(tcase, neither_it_nor_who_waits_for_it_moves);
 	tcase_add_test(tcase, without_clients_it_ends_when_the_worker_stops);
+	tcase_add_test(tcase, one_that_a_draining_worker_ends_is_no_trouble);
 	tcase_add_loop_test(tcase, none_is_made_while_the_worker_stops, 0, 3);
 	tcase_add_loop_test(tcase, none_is_made_when_all_are_cut_off, 0, 3);
 	return tcase;
