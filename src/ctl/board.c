@@ -203,6 +203,55 @@ static void put_worker(struct table_row *row, struct sum *sum, const json_t *bef
 	sum->has_rates = sum->has_rates && is_known;
 }
 
+/* A worker that drains beside the one that serves in the slot; process: its pid and so on. */
+static void put_draining(struct table_row *row, json_int_t slot, const json_t *process)
+{
+	put_number(row->cells[SLOT], slot);
+	strcpy(row->cells[STATE], "draining");
+	put_number(row->cells[PID], number_of(process, "pid"));
+	put_number(row->cells[CONNS], number_of(process, "connections"));
+}
+
+/* Those of workers that were replaced one by one. Returns how many rows. */
+static size_t put_leaving(struct table_row *rows, const json_t *workers)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(workers); i++) {
+		const json_t *worker = json_array_get(workers, i);
+		const json_t *leaving = json_object_get(worker, "leaving");
+
+		if (number_of(leaving, "pid") != 0)
+			put_draining(&rows[n++], number_of(worker, "slot"), leaving);
+	}
+	return n;
+}
+
+/* Those of a generation that ends. Returns how many rows. */
+static size_t put_ending(struct table_row *rows, const json_t *workers)
+{
+	size_t n = put_leaving(rows, workers);
+
+	for (size_t i = 0; i < json_array_size(workers); i++) {
+		const json_t *worker = json_array_get(workers, i);
+
+		if (number_of(worker, "pid") != 0)
+			put_draining(&rows[n++], number_of(worker, "slot"), worker);
+	}
+	return n;
+}
+
+/* The most rows that workers have. */
+static size_t count_rows(const json_t *now)
+{
+	const json_t *ending = json_object_get(now, "ending");
+	size_t n = 2 * json_array_size(json_object_get(now, "workers"));
+
+	for (size_t i = 0; i < json_array_size(ending); i++)
+		n += 2 * json_array_size(json_object_get(json_array_get(ending, i), "workers"));
+	return n;
+}
+
 static void put_sum(struct table_row *row, const struct sum *sum)
 {
 	strcpy(row->cells[SLOT], "all");
@@ -273,17 +322,23 @@ static void print_trouble(const json_t *now, FILE *out)
 void board_print(const json_t *before, const json_t *now, FILE *out)
 {
 	const json_t *workers = json_object_get(now, "workers");
-	size_t n = json_array_size(workers);
-	struct table_row *rows = must_alloc(n + 1, sizeof(*rows));
+	const json_t *ending = json_object_get(now, "ending");
+	struct table_row *rows = must_alloc(count_rows(now) + 1, sizeof(*rows));
 	struct sum sum = { .has_rates = true };
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		put_worker(&rows[i], &sum, before, now, json_array_get(workers, i));
-	put_sum(&rows[n], &sum);
+	for (; n < json_array_size(workers); n++)
+		put_worker(&rows[n], &sum, before, now, json_array_get(workers, n));
+	if (n != 1)
+		put_sum(&rows[n++], &sum);
+	n += put_leaving(&rows[n], workers);
+	for (size_t i = 0; i < json_array_size(ending); i++)
+		n +=
+		    put_ending(&rows[n], json_object_get(json_array_get(ending, i), "workers"));
 	print_head(now, &sum, out);
 	print_trouble(now, out);
 	print_upstreams(now, out);
 	fputc('\n', out);
-	table_print(columns, N_COLUMNS, rows, n == 1 ? 1 : n + 1, out);
+	table_print(columns, N_COLUMNS, rows, n, out);
 	free(rows);
 }

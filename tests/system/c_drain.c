@@ -216,6 +216,8 @@ START_TEST(one_at_a_time_in_a_slot)
 	ctl_expect(daemon, "status --json", 0);
 	ctl_expect_said(daemon, "\"leaving\":{\"pid\":");
 	ctl_expect_said(daemon, ",\"connections\":1}");
+	ctl_expect(daemon, "status -i0", 0);
+	ctl_expect_said(daemon, "\n   0  draining  ");
 	ctl_expect(daemon, "conns --json", 0);
 	ctl_expect_said(daemon, "\"found\":1,");
 	ctl_expect(daemon, "drain 1", 0);

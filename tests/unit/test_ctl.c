@@ -266,6 +266,24 @@ END_TEST
 	"SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n" \
 	" all                    -      0      0      0    -        0\n"
 
+/* Also one of a generation that ends; what is counted for the slot is in its first row. */
+START_TEST(board_shows_workers_that_drain)
+{
+	json_t *now = json_pack("{s[{si ss si s{si si}}] s[{s[{si si si} {si si sn}]}]}",
+	    "workers", "slot", 0, "state", "ready", "pid", 812, "leaving", "pid", 811,
+	    "connections", 7, "ending", "workers", "slot", 1, "pid", 810, "connections", 3,
+	    "slot", 2, "pid", 0, "leaving");
+
+	expect_board(NULL, now,
+	    EMPTY_HEAD
+	    "SLOT  STATE     PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n"
+	    "   0  ready     812  0s    -      0      -      -    -        0  -\n"
+	    "   0  draining  811               7\n"
+	    "   1  draining  810               3\n");
+	json_decref(now);
+}
+END_TEST
+
 START_TEST(board_tells_of_a_change_that_failed)
 {
 	json_t *now = json_pack(
@@ -308,6 +326,7 @@ int main(void)
 	tcase_add_test(tcase, board_has_rates_of_two_looks);
 	tcase_add_test(tcase, board_has_no_rate_where_none_is_known);
 	tcase_add_test(tcase, board_has_a_line_for_each_upstream);
+	tcase_add_test(tcase, board_shows_workers_that_drain);
 	tcase_add_test(tcase, board_tells_of_a_change_that_failed);
 	tcase_add_test(tcase, board_of_what_is_no_status_is_empty);
 	suite_add_tcase(suite, tcase);
