@@ -300,6 +300,9 @@ static void end(struct rnl_conn *conn)
 	hash_remove(&conn->table->by_id, &conn->by_id);
 	counter_add(conn->table->seat->counters.closed[conn->reason], 1);
 	counter_add(conn->table->seat->counters.probes, conn_is_probe(conn));
+	counter_add(conn->table->seat->n_upstreams_left,
+	    listener->is_outgoing && (conn->reason == CLOSE_REASON_shutdown ||
+					 conn->reason == CLOSE_REASON_drain_timeout));
 	if (!tally_log_end(conn) && log_is_enabled(LOG_LEVEL_DEBUG))
 		log_debug("%s %s: %s: connection %" PRIu64 " ended: %s",
 		    listener_kind(listener), listener->name, endpoint_format(&conn->peer, peer),

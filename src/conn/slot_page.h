@@ -57,6 +57,8 @@ struct seat {
 	struct doing doing;
 	struct slowest slowest;
 	struct counters counters;
+	/* Of those that were closed: to upstreams, by the worker itself because it ended. */
+	uint64_t n_upstreams_left;
 	struct times times;
 	struct metric_cells metrics; /* of its modules */
 	/*

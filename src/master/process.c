@@ -126,6 +126,7 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 		pages_count_crash(process->pages, process->slot);
 	close_channel(process);
 	process->final = process->seat->counters;
+	process->n_upstreams_left = counter_read(process->seat->n_upstreams_left);
 	n_lost = give_up_seat(process);
 	if (n_lost > 0)
 		log_warn("worker %u: %llu %s lost with it", process->slot,

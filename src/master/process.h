@@ -38,7 +38,8 @@ struct process {
 	uint64_t started_ms;
 	void *owner;     /* for the events */
 	char fault[160]; /* what the last process died in, for people; empty: nobody knows */
-	struct counters final; /* of the process that was here last: what it had counted */
+	struct counters final;     /* of the process that was here last: what it had counted */
+	uint64_t n_upstreams_left; /* likewise, see slot_page.h */
 };
 
 void process_init(struct process *process, struct ev_loop *loop, struct pages *pages,

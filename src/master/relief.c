@@ -153,7 +153,8 @@ void relief_on_end(struct slot *slot)
 		.pid = slot->process->pid,
 		.n_moved = final->moved_out,
 		.n_closed = final->closed[CLOSE_REASON_shutdown] +
-			    final->closed[CLOSE_REASON_drain_timeout],
+			    final->closed[CLOSE_REASON_drain_timeout] -
+			    slot->other->n_upstreams_left,
 		.n_lost = counters_open(final),
 	};
 

@@ -178,6 +178,31 @@ START_TEST(those_that_cannot_move_are_closed_in_order)
 }
 END_TEST
 
+START_TEST(connections_to_upstreams_are_not_counted)
+{
+	struct daemon *backend = ctl_daemon(1), *daemon;
+	char text[CTL_PATH_SIZE + 30], sock[CTL_PATH_SIZE];
+
+	daemon_start(backend);
+	daemon = daemon_new(1,
+	    "module relay { upstream = game ids = 1 }\n"
+	    "listen main { address = \"127.0.0.1:0\" modules = { relay } max-message = 512 }\n"
+	    "connect game { address = \"127.0.0.1:%u\" modules = { relay } }\n",
+	    daemon_port(backend, "main"));
+	snprintf(
+	    text, sizeof(text), "control-socket = \"%s\"\n", ctl_path(daemon, "sock", sock));
+	ctl_append(daemon, text);
+	daemon_start(daemon);
+	WAIT_FOR(daemon_has_logged(daemon, ": connected"));
+	ctl_expect(daemon, "drain 0", 0);
+	ctl_expect_said(daemon, " 0 connections moved to it, 0 closed\n");
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "closed_shutdown", 2);
+	daemon_destroy(&daemon);
+	daemon_stop(&backend);
+}
+END_TEST
+
 #define LATE_OPTIONS "send-queue-bytes = 64M send-queue-messages = 10000 send-timeout = 0"
 #define LATE_BYTES (9000 * 1008 + 12)
 
@@ -455,6 +480,7 @@ int main(void)
 	tcase_add_test(load, under_load_no_connect_fails_and_no_reply_is_lost);
 	run_add_workers(one, connections_go_to_the_new_worker_of_their_slot);
 	tcase_add_test(one, those_that_cannot_move_are_closed_in_order);
+	tcase_add_test(one, connections_to_upstreams_are_not_counted);
 	tcase_add_test(one, one_at_a_time_in_a_slot);
 	tcase_add_test(one, what_is_no_worker_is_refused);
 	tcase_add_test(one, one_that_cannot_be_replaced_goes_on);
