@@ -18,9 +18,13 @@ cat >c.c <<'END'
 
 static enum rnl_verdict serve(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
+	const struct iovec part = { (void *)(uintptr_t)msg->payload, msg->len };
+
 	(void)arg;
 	if (msg->len < 4)
 		return rnl_malformed(conn, msg, "too short");
+	if (rnl_sendv(conn, msg->id, &part, 1) != RNL_OK)
+		return RNL_CLOSE;
 	return rnl_send(conn, msg->id, msg->payload, msg->len) == RNL_OK ? RNL_DONE : RNL_CLOSE;
 }
 

@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +62,6 @@ struct rnl_shared;  /* a message for many connections of this worker */
 struct rnl_counter; /* a metric that only grows; see rnl_add_counter */
 struct rnl_gauge;   /* one that goes up and down */
 struct rnl_timer;   /* a timer that runs; see rnl_start_timer */
-struct iovec;       /* of <sys/uio.h> */
 struct rnl_host;    /* the host's functions */
 
 /* --- What is answered --- */
