@@ -190,6 +190,17 @@ static const void *take_state(struct reader *reader, uint32_t *len)
 	return take(reader, *len);
 }
 
+/* What a module refuses one, it may refuse all. */
+static void log_refusal(struct conn_table *table, const struct listener_module *module)
+{
+	char rest[LOG_REST_SIZE];
+
+	if (log_cap_allows(&table->losses, table->now_ms, rest))
+		log_warn("module '%s': its restore hook did not take a connection of an "
+			 "earlier worker, which is closed%s",
+		    module->name, rest);
+}
+
 /* Every module has its turn, for each will see its close. False: one does not take it. */
 static bool restore(struct rnl_conn *conn, struct reader *reader)
 {
@@ -205,8 +216,10 @@ static bool restore(struct rnl_conn *conn, struct reader *reader)
 		CHECK(state != NULL); /* the head says that both ends write alike */
 
 		conn_do(conn, DOING_MOVING, module->index);
-		if (module->api->restore(conn, state, len) != 0)
+		if (module->api->restore(conn, state, len) != 0) {
+			log_refusal(conn->table, module);
 			is_taken = false;
+		}
 	}
 	conn_do(conn, DOING_NOTHING, 0);
 	conn->table->current = NULL;

@@ -333,6 +333,7 @@ START_TEST(a_module_that_does_not_take_a_connection_ends_it)
 	let_move(&peer);
 	RIG_UNTIL(peer_has_end(&peer));
 	ck_assert_int_eq(peer.end, 0);
+	ck_assert_uint_eq(rig_n_logged("its restore hook did not take a connection"), 1);
 	peer_end(&peer);
 	RIG_UNTIL(other.table->n_conns == 0);
 	ck_assert_uint_eq(

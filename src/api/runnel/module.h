@@ -323,6 +323,8 @@ struct rnl_module {
 	 * save and restore goes on in one of them, and its client notices nothing. It is asked
 	 * between two messages, when nothing is queued for the connection: write to state, of
 	 * size bytes, what the module has to know of conn, and return how many bytes that is.
+	 * size is what the part of a message that has come, and the modules before, leave of
+	 * 64 KiB.
 	 * -1: not now; the connection stays, to be asked again, and is closed when its time is
 	 * over. More than size is taken for that, and logged. Nothing may be sent.
 	 */
@@ -337,7 +339,8 @@ struct rnl_module {
 	/*
 	 * In the other worker, instead of open: state is what save wrote there, with another
 	 * build of the module perhaps. In the same worker when the other one has died without
-	 * it. Returns 0; -1: the connection cannot go on, and is closed.
+	 * it. Returns 0; -1: the connection cannot go on, which is logged, and is
+	 * closed.
 	 */
 	int (*restore)(struct rnl_conn *conn, const void *state, size_t len);
 
