@@ -115,6 +115,9 @@ enum rnl_status conn_sendv(
 enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload);
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len);
 
+/* Whether what was reserved is len bytes at least, and is there still; true of one that closes. */
+bool conn_may_commit(const struct rnl_conn *conn, size_t len);
+
 /*
  * Set a module's pointer, i of table->n_data. What it was before is freed when the module has
  * a function for that, and when the connection ends so is what it is then.

@@ -312,6 +312,11 @@ void connectors_start(struct connectors *connectors, void (*tried)(void *arg), v
 		tried(arg);
 }
 
+size_t connectors_n_addresses(const struct connectors *connectors, size_t upstream)
+{
+	return upstream < connectors->n ? connectors->list[upstream].n : 0;
+}
+
 struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upstream, size_t i)
 {
 	struct rnl_conn *conn;

@@ -35,6 +35,9 @@ enum status connectors_new(struct conn_table *table, const struct listener *upst
  */
 void connectors_start(struct connectors *connectors, void (*tried)(void *arg), void *arg);
 
+/* How many an upstream has, at least 1; 0: there is no such upstream. */
+size_t connectors_n_addresses(const struct connectors *connectors, size_t upstream);
+
 /* The connection to address i of an upstream; NULL: it is not up. */
 struct rnl_conn *connectors_get(const struct connectors *connectors, size_t upstream, size_t i);
 

@@ -206,12 +206,18 @@ enum rnl_status conn_reserve(struct rnl_conn *conn, size_t len, void **payload)
 	return RNL_OK;
 }
 
+bool conn_may_commit(const struct rnl_conn *conn, size_t len)
+{
+	return conn->state != CONN_OPEN ||
+	       sendq_tail_has_room(&conn->out, len + framing_overhead(conn->listener->framing));
+}
+
 enum rnl_status conn_commit(struct rnl_conn *conn, uint32_t id, size_t len)
 {
 	if (conn->state != CONN_OPEN)
 		return RNL_ECLOSED;
-	/* What was reserved is there still, or a module has committed more than it reserved. */
-	CHECK(sendq_tail_has_room(&conn->out, len + framing_overhead(conn->listener->framing)));
+	/* What was reserved is there still. */
+	CHECK(conn_may_commit(conn, len));
 	return commit(conn, id, len);
 }
 

@@ -105,6 +105,11 @@ struct rnl_timer *timer_start_for(struct rnl_conn *conn, size_t owner, uint32_t 
 	return timer;
 }
 
+bool timer_is_there(const struct rnl_timer *timer)
+{
+	return timer != NULL && timer->magic == MAGIC;
+}
+
 void timer_stop(struct rnl_timer *timer)
 {
 	CHECK_MAGIC(timer, MAGIC);

@@ -5,6 +5,7 @@
 #ifndef RUNNEL_CONN_TIMERS_H
 #define RUNNEL_CONN_TIMERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct rnl_timer *timer_start(struct conn_table *table, size_t owner, uint32_t a
 /* The same, but it also is gone when the connection has ended. NULL, too: it has ended. */
 struct rnl_timer *timer_start_for(struct rnl_conn *conn, size_t owner, uint32_t after_ms,
     uint32_t every_ms, rnl_timer_f *call, void *arg);
+
+/* False of one that is gone, as far as its memory tells, and of NULL. */
+bool timer_is_there(const struct rnl_timer *timer);
 
 /* Also from its own call. */
 void timer_stop(struct rnl_timer *timer);

@@ -54,8 +54,8 @@ static uint64_t give_up_seat(struct process *process)
 	return pages_leave_seat(process->pages, process->slot, seat);
 }
 
-/* A worker that died abruptly cannot tell what it was at. */
-static void log_doing(const struct process *process)
+/* A worker that died abruptly cannot tell what it was at. how: "died", "exited" */
+static void log_doing(const struct process *process, const char *how)
 {
 	static const char *const whats[] = {
 		[DOING_MESSAGE] = "handling a message",
@@ -74,10 +74,10 @@ static void log_doing(const struct process *process)
 	if (doing->what == DOING_NOTHING || doing->what > DOING_DONE ||
 	    doing->module >= settings->n_modules)
 		return;
-	log_error("worker %u: it died with module '%s' %s (message id %" PRIu32
+	log_error("worker %u: it %s with module '%s' %s (message id %" PRIu32
 		  ", connection %" PRIu64 ")",
-	    process->slot, settings->modules[doing->module].name, whats[doing->what], doing->id,
-	    doing->conn);
+	    process->slot, how, settings->modules[doing->module].name, whats[doing->what],
+	    doing->id, doing->conn);
 }
 
 /* What of a module's runs beside connections and messages. */
@@ -110,8 +110,8 @@ static void log_death(struct process *process, int status)
 	if (process->seat->panic.text[0] != '\0')
 		log_error("worker %u: its last words: %s", slot, process->seat->panic.text);
 	/* What the loop was at is not to blame for a job that crashes meanwhile. */
-	if (WIFSIGNALED(status) && process->fault[0] == '\0')
-		log_doing(process);
+	if (process->fault[0] == '\0')
+		log_doing(process, WIFSIGNALED(status) ? "died" : "exited");
 }
 
 static void on_death(struct ev_loop *loop, ev_child *child, int revents)

@@ -45,6 +45,18 @@ static _Noreturn void refuse_thread(const char *function)
 			refuse_thread(__func__);          \
 	} while (0)
 
+/* Misuse is a bug of the module, and told in its terms. function is as above. */
+static _Noreturn void refuse_misuse(const char *function, const char *what)
+{
+	panic_because("a module calls rnl_%s() %s", function + strlen("host_"), what);
+}
+
+#define EXPECT(condition, what)                        \
+	do {                                           \
+		if (__builtin_expect(!(condition), 0)) \
+			refuse_misuse(__func__, what); \
+	} while (0)
+
 void host_claim_thread(void)
 {
 	is_loop_thread = true;
@@ -79,6 +91,7 @@ static enum rnl_status host_reserve(struct rnl_conn *conn, size_t len, void **pa
 static enum rnl_status host_commit(struct rnl_conn *conn, uint32_t id, size_t len)
 {
 	ON_LOOP();
+	EXPECT(conn_may_commit(conn, len), "with more bytes than it has reserved");
 	return conn_commit(conn, id, len);
 }
 
@@ -103,6 +116,7 @@ static void host_hold(struct rnl_conn *conn)
 static void host_release(struct rnl_conn *conn)
 {
 	ON_LOOP();
+	EXPECT(conn->n_holds > 0, "more often than rnl_hold()");
 	conn_release(conn);
 }
 
@@ -281,6 +295,7 @@ static struct rnl_timer *host_start_conn_timer(struct rnl_self *self, struct rnl
 static void host_stop_timer(struct rnl_timer *timer)
 {
 	ON_LOOP();
+	EXPECT(timer_is_there(timer), "with a timer that is gone");
 	timer_stop(timer);
 }
 
@@ -298,7 +313,8 @@ static int64_t host_option_number(struct rnl_setup *setup, const char *name)
 	const struct module_value *value = find_value(setup, name);
 
 	ON_LOOP();
-	CHECK(value != NULL && value->option->type != RNL_STRING);
+	EXPECT(value != NULL, "for an option that is not in its table");
+	EXPECT(value->option->type != RNL_STRING, "for an RNL_STRING");
 	return value->number;
 }
 
@@ -307,7 +323,8 @@ static const char *host_option_string(struct rnl_setup *setup, const char *name)
 	const struct module_value *value = find_value(setup, name);
 
 	ON_LOOP();
-	CHECK(value != NULL && value->option->type == RNL_STRING);
+	EXPECT(value != NULL, "for an option that is not in its table");
+	EXPECT(value->option->type == RNL_STRING, "for an option that is no RNL_STRING");
 	return value->string;
 }
 
@@ -525,17 +542,20 @@ static int host_upstream_find(struct rnl_setup *setup, const char *name, size_t 
 	return -1;
 }
 
+/* As with the -1 of rnl_upstream_find(). */
+#define NO_UPSTREAM "for an upstream that is not there"
+
 static size_t host_upstream_max_message(struct rnl_setup *setup, int upstream)
 {
 	ON_LOOP();
-	CHECK(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams);
+	EXPECT(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams, NO_UPSTREAM);
 	return setup->all->upstreams[upstream].common.max_message;
 }
 
 static const char *host_upstream_framing(struct rnl_setup *setup, int upstream)
 {
 	ON_LOOP();
-	CHECK(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams);
+	EXPECT(upstream >= 0 && (size_t)upstream < setup->all->n_upstreams, NO_UPSTREAM);
 	return setup->all->upstreams[upstream].common.framing;
 }
 
@@ -555,9 +575,14 @@ static size_t host_max_message(struct rnl_setup *setup)
 
 static struct rnl_conn *host_upstream_get(int upstream, size_t i)
 {
+	size_t n_addresses;
+
 	ON_LOOP();
 	if (host.table == NULL || host.table->connectors == NULL)
 		return NULL;
+	n_addresses = connectors_n_addresses(host.table->connectors, (size_t)upstream);
+	EXPECT(n_addresses > 0, NO_UPSTREAM);
+	EXPECT(i < n_addresses, "for an address that the upstream does not have");
 	return connectors_get(host.table->connectors, (size_t)upstream, i);
 }
 
@@ -566,6 +591,8 @@ static struct rnl_conn *host_upstream_next(int upstream)
 	ON_LOOP();
 	if (host.table == NULL || host.table->connectors == NULL)
 		return NULL;
+	EXPECT(
+	    connectors_n_addresses(host.table->connectors, (size_t)upstream) > 0, NO_UPSTREAM);
 	return connectors_next(host.table->connectors, (size_t)upstream);
 }
 

@@ -199,6 +199,8 @@ START_TEST(worker_that_exits_is_replaced)
 	close(fd);
 	ck_assert_uint_eq(daemon_n_started(daemon, 0), 2);
 	ck_assert(!daemon_has_logged(daemon, "not started again"));
+	ck_assert(daemon_has_logged(
+	    daemon, "it exited with module 'probe' handling a message (message id 49, "));
 	daemon_stop(&daemon);
 }
 END_TEST

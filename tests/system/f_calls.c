@@ -536,6 +536,36 @@ START_TEST(connections_to_upstreams_are_no_clients)
 }
 END_TEST
 
+/* It ends the worker, and the log tells the author what to look for. */
+START_TEST(misuse_is_told_in_the_words_of_the_header)
+{
+	static const char *const texts[PROBE_MISUSE_END] = {
+		[PROBE_MISUSE_RELEASE] = "rnl_release() more often than rnl_hold()",
+		[PROBE_MISUSE_COMMIT] = "rnl_commit() with more bytes than it has reserved",
+		[PROBE_MISUSE_TIMER] = "rnl_stop_timer() with a timer that is gone",
+		[PROBE_MISUSE_GET] = "rnl_upstream_get() for an address that the upstream "
+				     "does not have",
+		[PROBE_MISUSE_NEXT] = "rnl_upstream_next() for an upstream that is not there",
+	};
+	struct daemon *daemon = daemon_new(1, "%s",
+	    PROBE_SECTION "connect out { address = \"127.0.0.1:1\" modules = { probe } }\n"
+			  "listen main { address = \"127.0.0.1:0\" modules = { probe } }\n");
+	char line[160];
+	int fd;
+
+	daemon_start(daemon);
+	fd = client_connect(daemon_port(daemon, "main"));
+	probe_send(fd, PROBE_MISUSE, 1, _i);
+	client_expect_end(fd);
+	close(fd);
+	WAIT_FOR(daemon_n_started(daemon, 0) == 2);
+	snprintf(line, sizeof(line), "its last words: a module calls %s", texts[_i]);
+	ck_assert(daemon_has_logged(daemon, line));
+	ck_assert(daemon_has_logged(daemon, "it died with module 'probe' handling a message"));
+	daemon_stop(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("f_calls");
@@ -546,6 +576,8 @@ int main(void)
 	if (has_v6())
 		run_add_workers(calls, peer_over_ipv6_has_its_address);
 	tcase_add_test(calls, stale_and_foreign_ids_are_not_found);
+	tcase_add_loop_test(
+	    calls, misuse_is_told_in_the_words_of_the_header, 0, PROBE_MISUSE_END);
 	tcase_add_test(calls, sends_from_elsewhere_leave_at_once_and_in_order);
 	tcase_add_test(calls, broadcast_reaches_all_connections_in_order);
 	tcase_add_test(calls, shared_broadcast_costs_one_copy);

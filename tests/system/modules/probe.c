@@ -433,6 +433,34 @@ static enum rnl_verdict on_crash(struct rnl_conn *conn, const struct rnl_msg *ms
 	abort();
 }
 
+static enum rnl_verdict on_misuse(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
+{
+	void *payload;
+
+	(void)arg;
+	switch (get32(msg, 0)) {
+	case PROBE_MISUSE_RELEASE:
+		rnl_hold(conn);
+		rnl_release(conn);
+		rnl_release(conn);
+		break;
+	case PROBE_MISUSE_COMMIT:
+		if (rnl_reserve(conn, 10, &payload) == RNL_OK)
+			rnl_commit(conn, 1, 1 << 20);
+		break;
+	case PROBE_MISUSE_TIMER:
+		rnl_stop_timer(NULL);
+		break;
+	case PROBE_MISUSE_GET:
+		rnl_upstream_get(0, 5);
+		break;
+	case PROBE_MISUSE_NEXT:
+		rnl_upstream_next(-1);
+		break;
+	}
+	return RNL_DONE;
+}
+
 /* arg is the letter of the stage. */
 static enum rnl_verdict on_chain(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
@@ -481,6 +509,7 @@ static const struct rnl_route routes[] = {
 	RNL_ON(PROBE_ABORT_ALL, on_abort_all),
 	RNL_ON(PROBE_EXIT, on_exit_now),
 	RNL_ON(PROBE_CRASH, on_crash),
+	RNL_ON(PROBE_MISUSE, on_misuse),
 	{ PROBE_CHAIN, PROBE_CHAIN_BARE, on_chain, after, RNL_AFTER },
 	{ PROBE_CHAIN, PROBE_CHAIN_CLOSE, on_chain, handle, RNL_HANDLE },
 };

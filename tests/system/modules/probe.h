@@ -39,11 +39,21 @@ enum {
 	PROBE_ABORT_ALL = 48,     /* rnl_abort() of all */
 	PROBE_EXIT = 49,          /* u32: _exit() with it */
 	PROBE_CRASH = 50,         /* abort() */
+	PROBE_MISUSE = 51,        /* u32 PROBE_MISUSE_...: a call that may not be made */
 	/* Chains of handlers; each stage adds its letter, b, h or a, to a text. */
 	PROBE_CHAIN = 60,       /* text: the stages that ran before the answer */
 	PROBE_CHAIN_DONE = 61,  /* the stage before answers, and says RNL_DONE */
 	PROBE_CHAIN_CLOSE = 62, /* the stage before says RNL_CLOSE */
 	PROBE_CHAIN_BARE = 63,  /* has stages before and after, but no handler */
+};
+
+enum {
+	PROBE_MISUSE_RELEASE,
+	PROBE_MISUSE_COMMIT,
+	PROBE_MISUSE_TIMER,
+	PROBE_MISUSE_GET,
+	PROBE_MISUSE_NEXT,
+	PROBE_MISUSE_END
 };
 
 #endif
