@@ -1,6 +1,6 @@
 #!/bin/sh
-# runnel-zinx(7) says no more than is so: each item ends with a test that is there, or says why there
-# is nothing; each call is in the header. tests/interop/run.sh holds it against zinx's interfaces.
+# runnel-zinx(7) says no more than is so: a comment behind each item names a test that is there, or
+# the item says why there is nothing; each call is in the header. tests/interop/run.sh holds it against zinx's interfaces.
 #
 # make check runs it with srcdir set.
 set -eu
@@ -22,7 +22,7 @@ BEGIN {
 }
 function finish() {
     if (item != "" && !is_told) {
-        printf "%s:%d: %s has no Test:, None: or Missing:\n", page, line, item
+        printf "%s:%d: %s has no comment with Test:, nor None:\n", page, line, item
         bad = 1
     }
     item = ""
@@ -30,10 +30,10 @@ function finish() {
 /^\.Bl -column/ { in_table = 1 }
 /^\.It / || /^\.El/ { finish(); is_told = 0 }
 /^\.It Ic / && !in_table { item = $0; line = FNR; n++ }
-/^(None|Missing): / { is_told = 1 }
-/^Test: / {
+/^None: / { is_told = 1 }
+/^\.\\" Test: / {
     is_told = 1
-    names = substr($0, 7)
+    names = substr($0, 11)
     sub(/\.$/, "", names)
     n_names = split(names, list, ", ")
     for (i = 1; i <= n_names; i++) {
