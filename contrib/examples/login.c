@@ -10,7 +10,8 @@
  *     6 REPLACED the last message to one whose place is taken
  *     99999      a heartbeat, to the client and from it
  *
- * Heartbeats are the listener's, see login.conf; the names are this module's.
+ * Heartbeats are the listener's, see login.conf; the names are this module's. Who has logged in
+ * stays so over a reload.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,9 +62,27 @@ static enum rnl_verdict check(struct rnl_conn *conn, const struct rnl_msg *msg, 
 	return RNL_CLOSE;
 }
 
+/* The name leads to conn from now on. */
+static int enter(struct rnl_conn *conn, const char *name, size_t len, struct rnl_conn **former)
+{
+	struct session *session = malloc(sizeof(*session));
+
+	if (session == NULL)
+		return -1;
+	session->len = len;
+	memcpy(session->name, name, len);
+	rnl_set_data(conn, session);
+	return rnl_bind_here(conn, name, len, former) == RNL_OK ? 0 : -1;
+}
+
+static void replace(struct rnl_conn *conn)
+{
+	rnl_send(conn, REPLACED, NULL, 0);
+	rnl_close(conn);
+}
+
 static enum rnl_verdict on_login(struct rnl_conn *conn, const struct rnl_msg *msg, void *arg)
 {
-	struct session *session;
 	struct rnl_conn *former;
 	struct parts parts;
 
@@ -75,19 +94,11 @@ static enum rnl_verdict on_login(struct rnl_conn *conn, const struct rnl_msg *ms
 		rnl_log(RNL_LOG_INFO, "%s: wrong password", rnl_conn_peer(conn));
 		return RNL_CLOSE;
 	}
-	session = malloc(sizeof(*session));
-	if (session == NULL)
+	if (enter(conn, parts.word, parts.word_len, &former) != 0)
 		return RNL_ABORT;
-	session->len = parts.word_len;
-	memcpy(session->name, parts.word, parts.word_len);
-	rnl_set_data(conn, session);
-	if (rnl_bind_here(conn, session->name, session->len, &former) != RNL_OK)
-		return RNL_ABORT;
-	if (former != NULL) {
-		rnl_send(former, REPLACED, NULL, 0);
-		rnl_close(former);
-	}
-	rnl_send(conn, WELCOME, session->name, session->len);
+	if (former != NULL)
+		replace(former);
+	rnl_send(conn, WELCOME, parts.word, parts.word_len);
 	return RNL_DONE;
 }
 
@@ -117,6 +128,35 @@ static enum rnl_verdict on_silence(struct rnl_conn *conn, uint32_t silent_ms)
 	return RNL_NEXT;
 }
 
+/* The name, or nothing before the login. */
+static ptrdiff_t save(struct rnl_conn *conn, void *state, size_t size)
+{
+	const struct session *session = rnl_data(conn);
+
+	if (session == NULL)
+		return 0;
+	if (session->len > size)
+		return -1;
+	memcpy(state, session->name, session->len);
+	return (ptrdiff_t)session->len;
+}
+
+/*
+ * While conn was held up in the earlier worker, somebody may have logged in here by its name. That
+ * is the later login, and keeps the place.
+ */
+static int restore(struct rnl_conn *conn, const void *state, size_t len)
+{
+	if (len == 0)
+		return 0;
+	if (len > MAX_NAME)
+		return -1;
+	if (rnl_find_here(state, len) == NULL)
+		return enter(conn, state, len, NULL);
+	replace(conn);
+	return 0;
+}
+
 static int configure(struct rnl_setup *setup)
 {
 	password = rnl_option_string(setup, "password");
@@ -134,4 +174,5 @@ static const struct rnl_route routes[] = {
 };
 
 RNL_MODULE(.version = "1.0", .options = options, .n_options = 1, .routes = routes,
-    .n_routes = 3, .configure = configure, .silent = on_silence, .free_data = free);
+    .n_routes = 3, .configure = configure, .silent = on_silence, .free_data = free,
+    .save = save, .restore = restore);

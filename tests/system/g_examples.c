@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,107 @@ START_TEST(login_lets_in_and_replaces)
 }
 END_TEST
 
+START_TEST(login_goes_on_over_a_reload)
+{
+	struct daemon *daemon = start_example("login");
+	uint16_t port = daemon_port(daemon, "main");
+	int ann = client_connect(port), bob = client_connect(port), eve = client_connect(port);
+
+	say(ann, 1, "ann sesame");
+	expect(ann, 2, "ann");
+	say(bob, 1, "bob sesame");
+	expect(bob, 2, "bob");
+	say(eve, 99999, "");
+	client_await_read(eve);
+	daemon_signal(daemon, SIGHUP);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
+	say(ann, 3, "bob still here?");
+	expect(bob, 4, "ann still here?");
+	/* Who had not logged in still has not. */
+	say(eve, 3, "bob hello");
+	client_expect_eof(eve);
+	close(eve);
+	close(bob);
+	close(ann);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "moved_in", 3);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
+/* More than the kernel and a queue hold for somebody who does not read. */
+static void fill_queue(int from, const char *name)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s %01000d", name, 0);
+	for (int i = 0; i < 9000; i++)
+		say(from, 3, text);
+	say(from, 3, "nobody hello");
+	expect(from, 5, "nobody");
+}
+
+/* Whether the worker that fd is at does not know the name. */
+static bool has_left(int fd, const char *name)
+{
+	char text[64];
+	uint32_t id;
+	size_t len;
+
+	snprintf(text, sizeof(text), "%s hello", name);
+	say(fd, 3, text);
+	say(fd, 3, "nobody hello");
+	len = client_receive_tlv(fd, &id, text, sizeof(text));
+	ck_assert_uint_eq(id, 5);
+	if (len != strlen(name) || memcmp(text, name, len) != 0)
+		return false;
+	expect(fd, 5, "nobody");
+	return true;
+}
+
+/* The last message to a client that has much to read. */
+static void expect_last(int fd, uint32_t expected)
+{
+	char text[2048];
+	uint32_t id;
+
+	do
+		client_receive_tlv(fd, &id, text, sizeof(text));
+	while (id != expected);
+	client_expect_eof(fd);
+}
+
+/* What is queued holds the first login up at the old worker, and the second is at the new one. */
+START_TEST(login_that_comes_late_does_not_take_the_name_back)
+{
+	struct daemon *daemon = start_example("login");
+	uint16_t port = daemon_port(daemon, "main");
+	int ann = client_connect_small(port), bob = client_connect(port), other;
+
+	say(ann, 1, "ann sesame");
+	expect(ann, 2, "ann");
+	say(bob, 1, "bob sesame");
+	expect(bob, 2, "bob");
+	fill_queue(bob, "ann");
+	daemon_signal(daemon, SIGHUP);
+	WAIT_FOR(has_left(bob, "ann"));
+	other = client_connect(port);
+	say(other, 1, "ann sesame");
+	expect(other, 2, "ann");
+	ck_assert(!daemon_has_logged(daemon, "generation 1 has ended"));
+	expect_last(ann, 6);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
+	say(bob, 3, "ann again");
+	expect(other, 4, "bob again");
+	close(other);
+	close(bob);
+	close(ann);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "moved_in", 2);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 START_TEST(files_are_read_in_threads)
 {
 	struct daemon *daemon = start_example("files");
@@ -220,6 +322,8 @@ int main(void)
 	tcase_add_test(tcase, hello_greets);
 	tcase_add_test(tcase, room_passes_on_what_is_said);
 	tcase_add_test(tcase, login_lets_in_and_replaces);
+	tcase_add_test(tcase, login_goes_on_over_a_reload);
+	tcase_add_test(tcase, login_that_comes_late_does_not_take_the_name_back);
 	tcase_add_test(tcase, files_are_read_in_threads);
 	return run_suite(suite);
 }
