@@ -1,7 +1,13 @@
 #!/bin/sh
-# Every manual is free of mandoc's warnings, and is installed: listed in a Makefile fragment.
+# Every manual is free of mandoc's warnings, and is installed: listed in a Makefile fragment. No path
+# of the default installation is left in one that is installed elsewhere.
+#
+# make check runs it in the build folder with srcdir set.
 set -eu
 
+builddir=$PWD
+dir=$(mktemp -d "${TMPDIR:-/tmp}/runnel-manuals.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
 cd "${srcdir:-.}"
 pages=$(find man -name '*.[1-9]' 2>/dev/null | sort)
 if [ -z "$pages" ]; then
@@ -19,6 +25,18 @@ for page in $pages; do
     fi
 done
 
+# As by a --prefix of another name.
+if [ -f "$builddir/man/paths.sed" ]; then
+    sed 's/^\(s|[^|]*|\).*/\1PREFIX|g/' "$builddir/man/paths.sed" >"$dir/elsewhere.sed"
+    for page in $pages; do
+        if sed -f "$dir/elsewhere.sed" "$page" | grep -n /usr/local; then
+            echo "$page: man/room.mk does not replace these paths when it installs the page"
+            status=1
+        fi
+        sed -f "$builddir/man/paths.sed" "$page" >"$dir/${page##*/}"
+    done
+fi
+
 if ! command -v mandoc >/dev/null; then
     echo "skipped: mandoc is not here (Debian: mandoc)"
     [ $status -eq 0 ] && status=77
@@ -26,4 +44,7 @@ if ! command -v mandoc >/dev/null; then
 fi
 # shellcheck disable=SC2086
 mandoc -T lint -W warning $pages || status=1
+for page in "$dir"/*.[1-9]; do
+    [ ! -f "$page" ] || mandoc -T lint -W warning "$page" || status=1
+done
 exit $status
