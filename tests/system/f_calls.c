@@ -543,8 +543,7 @@ START_TEST(misuse_is_told_in_the_words_of_the_header)
 		[PROBE_MISUSE_RELEASE] = "rnl_release() more often than rnl_hold()",
 		[PROBE_MISUSE_COMMIT] = "rnl_commit() with more bytes than it has reserved",
 		[PROBE_MISUSE_TIMER] = "rnl_stop_timer() with a timer that is gone",
-		[PROBE_MISUSE_GET] = "rnl_upstream_get() for an address that the upstream "
-				     "does not have",
+		[PROBE_MISUSE_GET] = "rnl_upstream_get() for an address that the upstream does",
 		[PROBE_MISUSE_NEXT] = "rnl_upstream_next() for an upstream that is not there",
 	};
 	struct daemon *daemon = daemon_new(1, "%s",

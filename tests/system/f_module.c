@@ -77,6 +77,19 @@ START_TEST(bad_module_is_refused)
 }
 END_TEST
 
+START_TEST(option_that_is_asked_for_wrongly_is_told)
+{
+	struct daemon *daemon = daemon_new(1, "%s", PROBE("refuse = ask"));
+
+	ck_assert_int_eq(daemon_run(daemon, "-t", "-c", daemon->conf, NULL), 1);
+	ck_assert_ptr_nonnull(strstr(daemon_read(daemon, daemon->err),
+	    "a module calls rnl_option_number() for an RNL_STRING"));
+	/* It is a bug, which no other test may leave there. */
+	unlink(daemon->err);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 static struct daemon *start_probe(unsigned n_workers, const char *options)
 {
 	struct daemon *daemon = daemon_new(n_workers,
@@ -154,6 +167,7 @@ int main(void)
 	TCase *options = run_case(suite, "options");
 	TCase *bad = run_case(suite, "bad");
 
+	tcase_add_test(options, option_that_is_asked_for_wrongly_is_told);
 	tcase_add_test(options, options_have_their_defaults);
 	tcase_add_test(options, options_have_the_values_of_the_conf);
 	tcase_add_test(options, respawned_worker_has_the_conf_of_its_generation);

@@ -519,7 +519,7 @@ static const struct rnl_option options[] = {
 	{ "on-start", RNL_STRING, "ok", 0, 0,
 	    "ok, fail, crash, hang; a path: until it is gone" },
 	{ "refuse", RNL_STRING, "", 0, 0,
-	    "refuse the conf for this reason; abort: crash; hang" },
+	    "refuse the conf for this reason; abort: crash; hang; ask: as a number" },
 	{ "number", RNL_NUMBER, "5", -10, 10, "a number" },
 	{ "size", RNL_SIZE, "64k", 0, 0, "a size" },
 	{ "duration", RNL_DURATION, "1s", 0, 0, "a duration" },
@@ -547,6 +547,8 @@ static int probe_configure(struct rnl_setup *setup)
 	why = rnl_option_string(setup, "refuse");
 	if (strcmp(why, "abort") == 0)
 		abort();
+	if (strcmp(why, "ask") == 0)
+		rnl_option_number(setup, "refuse");
 	while (strcmp(why, "hang") == 0)
 		pause();
 	if (*why != '\0')
