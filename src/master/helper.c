@@ -174,8 +174,7 @@ static void on_death(struct ev_loop *loop, ev_child *child, int revents)
 		on_voice(loop, &helper->voice, revents);
 	log_death(helper, child->rstatus);
 	helper_destroy(helper);
-	if (on_end != NULL)
-		on_end(arg);
+	on_end(arg);
 }
 
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
@@ -297,9 +296,9 @@ struct helper *helper_start(const struct helper_config *config)
 	return helper;
 }
 
-void helper_end(struct helper *helper, struct link *endings)
+void helper_end(struct helper *helper, struct link *endings, void (*on_end)(void *arg))
 {
-	helper->on_end = NULL;
+	helper->on_end = on_end;
 	close_life(helper);
 	list_append(endings, &helper->link);
 	ev_timer_start(helper->loop, &helper->limit);

@@ -24,7 +24,7 @@ struct helper_config {
 	char *const *hosts; /* its arguments */
 	size_t n_hosts;
 	int listener;
-	/* Its process has ended, and so has this; not called after helper_end(). */
+	/* Its process has ended, and so has this; not called after helper_end(), which has another. */
 	void (*on_end)(void *arg);
 	void *arg;
 };
@@ -34,9 +34,10 @@ struct helper *helper_start(const struct helper_config *config) MUST_CHECK;
 
 /*
  * Let it end: it takes no more connections, and has a moment for its last replies, for which it
- * may still ask. It is on the list, and takes itself off when it is gone.
+ * may still ask. It is on the list, and takes itself off when it is gone, before on_end is called,
+ * with the arg that it has; helpers_await() calls it not.
  */
-void helper_end(struct helper *helper, struct link *endings);
+void helper_end(struct helper *helper, struct link *endings, void (*on_end)(void *arg));
 
 /* Wait until those of a list have ended, and answer none of them; who takes too long is killed. */
 void helpers_await(struct link *endings);

@@ -18,6 +18,8 @@
 
 struct http {
 	struct ev_loop *loop;
+	void (*on_over)(void *arg);
+	void *arg;
 	struct helper *helper; /* NULL: none runs */
 	struct link endings;   /* helpers that are to end */
 	ev_timer restart;
@@ -74,11 +76,13 @@ static void on_restart(struct ev_loop *loop, ev_timer *timer, int revents)
 	start(container_of(timer, struct http, restart));
 }
 
-struct http *http_new(struct ev_loop *loop)
+struct http *http_new(struct ev_loop *loop, void (*on_over)(void *arg), void *arg)
 {
 	struct http *http = must_alloc(1, sizeof(*http));
 
 	http->loop = loop;
+	http->on_over = on_over;
+	http->arg = arg;
 	http->listener = -1;
 	list_init(&http->endings);
 	ev_init(&http->restart, on_restart);
@@ -134,13 +138,26 @@ static void keep_settings(struct http *http, int listener, const struct settings
 	http->privileges = *privileges;
 }
 
+static void on_ended(void *arg)
+{
+	struct http *http = arg;
+
+	if (list_is_empty(&http->endings))
+		http->on_over(http->arg);
+}
+
 void http_stop(struct http *http)
 {
 	ev_timer_stop(http->loop, &http->restart);
 	if (http->helper != NULL)
-		helper_end(http->helper, &http->endings);
+		helper_end(http->helper, &http->endings, on_ended);
 	http->helper = NULL;
 	drop_settings(http);
+}
+
+bool http_is_over(const struct http *http)
+{
+	return http->listener < 0 && list_is_empty(&http->endings);
 }
 
 void http_apply(struct http *http, struct control *control, int listener,

@@ -406,7 +406,7 @@ static void serve(struct master *master)
 		.arg = master,
 	};
 
-	master->http = http_new(master->loop);
+	master->http = http_new(master->loop, on_empty, master);
 	master->succession = succession_new(&config, master->old.generation + 1);
 	signals_watch(master);
 	notify_watchdog_start(master->loop);

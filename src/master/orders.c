@@ -16,12 +16,16 @@
 /* What a master has left that is still draining when the one after it is upgraded, too. */
 #define HURRY_MS 1000
 
-/* Whoever waits for the end of this master waits for that of the one before, too. */
+/*
+ * Whoever waits for the end of this master waits for that of the one before, too. And in an upgrade
+ * who asks for metrics must not notice: the helper has its answers until it has ended.
+ */
 void master_end_if_empty(struct master *master)
 {
 	bool has_old = master->has_served && master->old.channel >= 0;
+	bool has_helper = master->phase == PHASE_LEAVING && !http_is_over(master->http);
 
-	if (succession_is_empty(master->succession) && !has_old)
+	if (succession_is_empty(master->succession) && !has_old && !has_helper)
 		ev_break(master->loop, EVBREAK_ALL);
 }
 

@@ -511,6 +511,44 @@ START_TEST(upgrade_keeps_the_address)
 }
 END_TEST
 
+/* What the old helper has still to answer has its answer, also when the old workers are gone. */
+START_TEST(upgrade_leaves_no_question_open)
+{
+	static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	static const char ok[] = "\r\n\r\nok\n";
+	struct daemon *daemon = http_daemon(1, "%s", "");
+	char value[192], pid_file[CTL_PATH_SIZE], text[1024] = "";
+	struct http_reply reply;
+	size_t len = 0;
+	pid_t helper;
+	int client;
+
+	ctl_path(daemon, "pid", pid_file);
+	snprintf(value, sizeof(value), "\"%s\"", pid_file);
+	set_option(daemon, "pid-file", value);
+	daemon_start(daemon);
+	helper = http_pid(daemon);
+	client = client_connect(http_port(daemon));
+	client_send(client, request, strlen(request));
+	while (strstr(text, ok) == NULL) {
+		ck_assert_uint_lt(len, sizeof(text) - 1);
+		client_receive(client, &text[len++], 1);
+	}
+	process_stop(helper);
+	client_send(client, request, strlen(request) - 2);
+	client_send(client, "Connection: close\r\n\r\n", 21);
+	daemon_signal(daemon, SIGUSR2);
+	WAIT_FOR(daemon_has_logged(daemon, "generation 1 has ended"));
+	ck_assert_int_eq(kill(helper, SIGCONT), 0);
+	http_read(client, &reply);
+	ck_assert_msg(reply.code == 200, "%s", reply.text);
+	http_reply_free(&reply);
+	WAIT_FOR(daemon_has_ended(daemon));
+	daemon_attach(daemon, pid_file);
+	http_stop(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("c_http_helper");
@@ -538,5 +576,6 @@ int main(void)
 	tcase_add_test(conf, address_of_a_listener_is_refused);
 	tcase_add_test(conf, address_that_others_reach_is_told);
 	tcase_add_test(upgrade, upgrade_keeps_the_address);
+	tcase_add_test(upgrade, upgrade_leaves_no_question_open);
 	return run_suite(suite);
 }
