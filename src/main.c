@@ -58,6 +58,8 @@ static void reset_signals(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGCHLD, SIG_DFL);
+	/* Beyond the limit of file sizes a write fails: that ends no process, master or worker. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static int send_verb(struct send_options *send, const struct master_options *options)

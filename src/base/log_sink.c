@@ -70,18 +70,31 @@ static ssize_t write_some(const struct log_sink *sink, const char *text, size_t 
 	return n;
 }
 
-/* What was torn has its end first, so that this line begins as one. */
+/* False: there is no place for a newline either, and errno says why. */
+static bool end_torn(struct log_sink *sink)
+{
+	if (sink->is_torn)
+		sink->is_torn = write_some(sink, "\n", 1) != 1;
+	return !sink->is_torn;
+}
+
+/*
+ * What was torn has its end first, so that this line begins as one. A write that takes a part
+ * does not say why it took no more; the next one does.
+ */
 static bool write_line(struct log_sink *sink, const struct log_line *line)
 {
 	ssize_t n;
 
-	if (sink->is_torn && write_some(sink, "\n", 1) == 1)
-		sink->is_torn = false;
+	if (!end_torn(sink)) {
+		sink->error = errno;
+		return false;
+	}
 	n = write_some(sink, line->text, line->len);
 	if (n == (ssize_t)line->len)
 		return true;
-	sink->error = n < 0 ? errno : ENOSPC;
-	sink->is_torn |= n > 0;
+	sink->is_torn = n > 0;
+	sink->error = n < 0 || !end_torn(sink) ? errno : ENOSPC;
 	return false;
 }
 

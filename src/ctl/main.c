@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -17,6 +18,8 @@ int main(int argc, char **argv)
 	struct reason why = { "" };
 
 	streams_ensure();
+	/* Then the write fails, which is told. */
+	signal(SIGXFSZ, SIG_IGN);
 	log_set_process("runnelctl");
 	if (options_parse(argc, argv, &options, &why) != STATUS_OK) {
 		log_error("%s; runnelctl -h shows how to use it", why.text);

@@ -20,8 +20,8 @@
 
 static void ignore_signals(void)
 {
-	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1,
-		SIGUSR2 };
+	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ,
+		SIGUSR1, SIGUSR2 };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		signal(numbers[i], SIG_IGN);

@@ -376,7 +376,9 @@ static bool set_up(struct master *master)
 		return false;
 	}
 	if (inheritance_open_pages(&master->old, &master->pages) != STATUS_OK) {
-		complain(master, "no shared memory");
+		reason_set(&why, "no shared memory for the counters: %s%s", strerror(errno),
+		    errno == EFBIG ? "; raise the limit of file sizes (ulimit -f)" : "");
+		complain(master, why.text);
 		return false;
 	}
 	master->loop = ev_default_loop(EVFLAG_AUTO);

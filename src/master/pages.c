@@ -51,12 +51,14 @@ static void *head_of(const struct pages *pages)
 
 enum status pages_open(struct pages *pages)
 {
-	int fd = memfd_create("runnel slots", MFD_CLOEXEC);
+	int fd = memfd_create("runnel slots", MFD_CLOEXEC), saved_errno;
 
 	if (fd < 0)
 		return STATUS_ERRNO;
 	if (ftruncate(fd, (off_t)TOTAL_SIZE) < 0 || map(pages, fd) != STATUS_OK) {
+		saved_errno = errno;
 		close(fd);
+		errno = saved_errno;
 		return STATUS_ERRNO;
 	}
 	memcpy(head_of(pages), &our_head, sizeof(our_head));

@@ -90,7 +90,8 @@ static _Noreturn void give_up_for(enum status status)
  */
 static void set_signals(void)
 {
-	static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2 };
+	static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGHUP, SIGUSR1,
+		SIGUSR2 };
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);

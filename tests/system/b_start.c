@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -362,6 +363,22 @@ START_TEST(start_without_a_ready_worker_fails)
 }
 END_TEST
 
+START_TEST(start_with_too_low_a_limit_of_file_sizes_says_so)
+{
+	struct daemon *daemon = daemon_new(1, ECHO LISTEN, 0);
+	struct rlimit before, low;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	low = (struct rlimit){ .rlim_cur = 40 * 1024, .rlim_max = before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &low), 0);
+	ck_assert_int_eq(daemon_run(daemon, "-F", "-c", daemon->conf, NULL), 1);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	expect_said(
+	    daemon, "no shared memory for the counters: File too large; raise the limit");
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("b_start");
@@ -373,6 +390,7 @@ int main(void)
 	tcase_add_test(line, version_is_printed);
 	tcase_add_test(line, bad_command_line_is_refused);
 	tcase_add_loop_test(line, start_without_a_ready_worker_fails, 0, 2);
+	tcase_add_test(line, start_with_too_low_a_limit_of_file_sizes_says_so);
 	tcase_add_test(pid, pid_file_is_written_locked_and_removed);
 	tcase_add_test(pid, stale_pid_file_is_taken_over);
 	tcase_add_test(pid, pid_file_of_a_killed_master_is_taken_over);

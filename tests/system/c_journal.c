@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -254,6 +255,31 @@ START_TEST(pipe_that_nobody_reads_holds_nobody_up)
 }
 END_TEST
 
+/* As on a full disk: no worker ends for it, and what is lost is told later. */
+START_TEST(limit_of_file_sizes_costs_lines_only)
+{
+	struct daemon *daemon = daemon_new(1,
+	    "module echo { }\nlisten main { address = \"127.0.0.1:0\" modules = { echo } }\n"
+	    "connection-log = log\n");
+	struct rlimit before, none;
+	pid_t worker;
+
+	daemon_start(daemon);
+	worker = daemon_worker(daemon, 0);
+	ck_assert_int_eq(prlimit(worker, RLIMIT_FSIZE, NULL, &before), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
+	ck_assert_int_eq(prlimit(worker, RLIMIT_FSIZE, &none, NULL), 0);
+	/* Where the worker answers the second, it has logged the first. */
+	for (int i = 0; i < 3; i++)
+		visit(daemon, 1);
+	ck_assert_int_eq(prlimit(worker, RLIMIT_FSIZE, &before, NULL), 0);
+	visit(daemon, 1);
+	WAIT_FOR(daemon_has_logged(daemon, "missing here: File too large"));
+	ck_assert_int_eq(daemon_worker(daemon, 0), worker);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 /* The workers' user could exchange it for another file. */
 START_TEST(folder_of_the_workers_user_is_refused)
 {
@@ -286,6 +312,7 @@ int main(void)
 	tcase_add_test(lines, json_has_the_same_fields);
 	tcase_add_test(file, rotation_loses_no_line);
 	tcase_add_test(file, reload_moves_it_and_connections_go_on);
+	tcase_add_test(file, limit_of_file_sizes_costs_lines_only);
 	tcase_add_test(file, pipe_that_nobody_reads_holds_nobody_up);
 	if (geteuid() == 0)
 		tcase_add_test(file, folder_of_the_workers_user_is_refused);

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -227,6 +229,32 @@ START_TEST(a_full_pipe_loses_lines_and_says_how_many)
 }
 END_TEST
 
+/* How long the files of this process may be; check's own writes want it taken back. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Of the line of which there was room for a part, too. */
+START_TEST(a_limit_of_file_sizes_is_told_as_such)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	open_journal(path, LOG_FORMAT_TEXT);
+	limit_files(2000);
+	for (uint64_t now_ms = 0; content(log_path)[0] == '\0'; now_ms += 1000)
+		journal_write("line", fields, 2, now_ms);
+	limit_files(RLIM_INFINITY);
+	journal_write("last", NULL, 0, 0);
+	ck_assert_ptr_nonnull(strstr(content(log_path), ": a line is lost: File too large\n"));
+	ck_assert_ptr_nonnull(strstr(
+	    content(path), ": 1 line of this process is missing here: File too large\n"));
+}
+END_TEST
+
 static void log_much(void)
 {
 	struct reason why;
@@ -289,6 +317,7 @@ TCase *journal_tests(void)
 	tcase_add_test(tests, it_is_reopened_by_its_name);
 	tcase_add_test(tests, one_that_cannot_be_opened_is_refused);
 	tcase_add_test(tests, a_full_pipe_loses_lines_and_says_how_many);
+	tcase_add_test(tests, a_limit_of_file_sizes_is_told_as_such);
 	tcase_add_loop_test(tests, standard_error_that_nobody_reads_does_not_hold_it_up, 0, 2);
 	tcase_add_test(tests, a_budget_says_what_it_left_out);
 	return tests;
