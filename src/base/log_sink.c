@@ -20,6 +20,13 @@ static const char *open_error(int error)
 	return strerror(error);
 }
 
+static bool is_regular(int fd)
+{
+	struct stat info;
+
+	return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 enum status log_sink_open(
     struct log_sink *sink, const char *path, const char *what, struct reason *why)
 {
@@ -31,7 +38,7 @@ enum status log_sink_open(
 	if (fd < 0)
 		return reason_set(why, "cannot open %s %s: %s", what, path, open_error(errno));
 	log_sink_close(sink);
-	*sink = (struct log_sink){ .fd = fd, .is_owned = true };
+	*sink = (struct log_sink){ .fd = fd, .is_owned = true, .is_file = is_regular(fd) };
 	return STATUS_OK;
 }
 
@@ -47,6 +54,7 @@ void log_sink_open_stderr(struct log_sink *sink)
 	*sink = (struct log_sink){
 		.fd = fd >= 0 ? fd : STDERR_FILENO,
 		.is_owned = fd >= 0,
+		.is_file = S_ISREG(info.st_mode),
 		.is_socket = S_ISSOCK(info.st_mode),
 	};
 }
@@ -55,6 +63,7 @@ void log_sink_adopt(struct log_sink *sink, int fd)
 {
 	if (sink->is_owned)
 		dup3(fd, sink->fd, O_CLOEXEC);
+	sink->is_file = is_regular(fd);
 	sink->is_torn = false;
 	close(fd);
 }
@@ -107,12 +116,17 @@ static bool put(struct log_sink *sink, const struct log_head *head, const char *
 	return write_line(sink, &line);
 }
 
-/* False: there is no place for that either. */
+/*
+ * False: there is no place for that either. Where others write the same file, what stands before
+ * this may be the begin of a line of theirs, for they have run out of place, too: an empty line is
+ * better than one that nobody can read.
+ */
 static bool tell_lost(struct log_sink *sink, const struct log_head *head)
 {
 	struct log_head warning = *head;
 	char text[160];
 
+	sink->is_torn |= sink->is_file;
 	warning.level = LOG_LEVEL_WARN;
 	snprintf(text, sizeof(text), "%" PRIu64 " %s of this process %s missing here: %s",
 	    sink->n_lost, sink->n_lost == 1 ? "line" : "lines",

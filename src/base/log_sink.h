@@ -16,6 +16,7 @@
 struct log_sink {
 	int fd;         /* -1: none */
 	bool is_owned;  /* fd is closed with the sink */
+	bool is_file;   /* a regular one, which other processes write, too */
 	bool is_socket; /* send(2) has a flag for what open(2) cannot say of it */
 	bool is_torn;   /* the last line went in part: the disk is full */
 	uint64_t n_lost;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/journal.h"
+#include "base/log_sink.h"
 
 #include "json.h"
 #include "test_base.h"
@@ -255,6 +256,44 @@ START_TEST(a_limit_of_file_sizes_is_told_as_such)
 }
 END_TEST
 
+static void put_into(struct log_sink *sink, const char *message)
+{
+	const struct log_head head = { .format = LOG_FORMAT_JSON, .process = "one" };
+
+	log_sink_put(sink, &head, message, NULL, 0);
+}
+
+/* Two processes have lost lines, of which one is there in part: nothing is glued to it. */
+START_TEST(what_another_process_has_torn_is_one_line)
+{
+	struct log_sink one = { .fd = -1 }, other = { .fd = -1 };
+	size_t n_torn = 0, n_good = 0;
+	char *at, *line;
+	struct reason why;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(log_sink_open(&one, path, "log", &why), STATUS_OK);
+	ck_assert_int_eq(log_sink_open(&other, path, "log", &why), STATUS_OK);
+	limit_files(20);
+	put_into(&one, "torn");
+	put_into(&other, "lost");
+	limit_files(RLIM_INFINITY);
+	put_into(&other, "after");
+	put_into(&one, "after");
+	at = strdup(content(path));
+	for (char *rest = at; (line = strsep(&rest, "\n")) != NULL;) {
+		bool is_good = json_is_flat_object(line, strlen(line));
+
+		n_good += is_good;
+		n_torn += !is_good && line[0] != '\0';
+	}
+	ck_assert_msg(n_good == 4 && n_torn == 1, "%s", content(path));
+	free(at);
+	log_sink_close(&one);
+	log_sink_close(&other);
+}
+END_TEST
+
 static void log_much(void)
 {
 	struct reason why;
@@ -318,6 +357,7 @@ TCase *journal_tests(void)
 	tcase_add_test(tests, one_that_cannot_be_opened_is_refused);
 	tcase_add_test(tests, a_full_pipe_loses_lines_and_says_how_many);
 	tcase_add_test(tests, a_limit_of_file_sizes_is_told_as_such);
+	tcase_add_test(tests, what_another_process_has_torn_is_one_line);
 	tcase_add_loop_test(tests, standard_error_that_nobody_reads_does_not_hold_it_up, 0, 2);
 	tcase_add_test(tests, a_budget_says_what_it_left_out);
 	return tests;
