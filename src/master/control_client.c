@@ -194,16 +194,6 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int revents)
 	    client, len > 0 ? line : NULL, len > 0 ? len - 1 : 0, client->config.arg);
 }
 
-static void on_idle(struct ev_loop *loop, ev_timer *timer, int revents)
-{
-	struct control_client *client = container_of(timer, struct control_client, idle);
-
-	(void)loop;
-	(void)revents;
-	CHECK_MAGIC(client, MAGIC);
-	end(client);
-}
-
 static void start_idle(struct control_client *client)
 {
 	ev_timer_stop(client->config.loop, &client->idle);
@@ -277,6 +267,37 @@ static bool read_some(struct control_client *client)
 		return true;
 	client->is_closing = true;
 	return is_half_closed(client->fd) || (!client->is_waiting && find_line(client) > 0);
+}
+
+/*
+ * The loop calls timers that are due before it looks at the client, when this process has stood
+ * still: whether the next line has come by now.
+ */
+static bool is_in_time(struct control_client *client)
+{
+	size_t n_before;
+
+	if (client->is_dismissed || !flush(client) || client->output.bytes != NULL)
+		return false;
+	do {
+		if (find_line(client) > 0)
+			return true;
+		n_before = n_unhandled(client);
+	} while (is_heard(client) && read_some(client) && n_unhandled(client) > n_before);
+	return false;
+}
+
+static void on_idle(struct ev_loop *loop, ev_timer *timer, int revents)
+{
+	struct control_client *client = container_of(timer, struct control_client, idle);
+
+	(void)loop;
+	(void)revents;
+	CHECK_MAGIC(client, MAGIC);
+	if (is_in_time(client))
+		settle(client);
+	else
+		end(client);
 }
 
 static void on_io(struct ev_loop *loop, ev_io *io, int revents)

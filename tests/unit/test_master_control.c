@@ -617,6 +617,30 @@ START_TEST(client_that_takes_too_long_is_closed)
 }
 END_TEST
 
+/* The loop calls the timer first; the line, longer than one read, was there in time. */
+START_TEST(client_of_a_master_that_stood_still_is_not_late)
+{
+	const uint64_t limit_ms = 200;
+	char line[2048], text[1801];
+	uint64_t end_ms;
+	int fd;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	snprintf(line, sizeof(line), "{\"verb\":\"echo\",\"text\":\"%s\"}\n", text);
+	hurry((double)limit_ms / 1000);
+	fd = dial(path);
+	say(fd, "{\"verb\":\"now\"}\n");
+	ck_assert_str_eq(hear(fd), "{\"ok\":true,\"said\":\"now\"}");
+	say(fd, line);
+	end_ms = clock_ms() + 2 * limit_ms;
+	while (clock_ms() < end_ms)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	ck_assert_ptr_nonnull(strstr(hear(fd), text));
+	close(fd);
+}
+END_TEST
+
 START_TEST(clients_have_a_limit)
 {
 	int fds[40], more, n = 0;
@@ -701,6 +725,7 @@ TCase *control_tests(void)
 	tcase_add_test(tcase, half_closed_client_gets_its_late_answer);
 	tcase_add_test(tcase, client_that_never_reads_holds_up_only_itself);
 	tcase_add_test(tcase, client_that_takes_too_long_is_closed);
+	tcase_add_test(tcase, client_of_a_master_that_stood_still_is_not_late);
 	tcase_add_test(tcase, clients_have_a_limit);
 	tcase_add_test(tcase, end_is_told_to_all_that_wait);
 	tcase_add_test(tcase, child_that_forgets_leaves_all_as_it_is);
