@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/log_line.h"
 
 #define END_SIZE 8 /* kept free for what ends a line: "...\"}\n" */
@@ -24,56 +25,6 @@ const char *log_level_name(enum log_level level)
 	};
 
 	return names[level];
-}
-
-/* The bytes of the UTF-8 character (RFC 3629, 4) that text begins with; 0: it is none. */
-static size_t utf8_length(const char *text)
-{
-	const unsigned char *c = (const unsigned char *)text;
-	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
-	size_t len;
-
-	if (c[0] < 0x80)
-		return 1;
-	if (c[0] < 0xc2 || c[0] > 0xf4)
-		return 0;
-	len = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-	if (c[0] == 0xe0)
-		low = 0xa0;
-	else if (c[0] == 0xed)
-		high = 0x9f;
-	else if (c[0] == 0xf0)
-		low = 0x90;
-	else if (c[0] == 0xf4)
-		high = 0x8f;
-	if (c[1] < low || c[1] > high)
-		return 0;
-	for (size_t i = 2; i < len; i++) {
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	return len;
-}
-
-/*
- * What stands in a line for the character at text, of len bytes (0: a byte that is no UTF-8):
- * NULL for itself, or an escape, made in out. Escaped is what JSON wants escaped, control
- * characters, with those of C1 (U+0080 to U+009F, which terminals obey), and what is not UTF-8.
- */
-static const char *escape(const char *text, size_t len, bool is_json, char out[8])
-{
-	unsigned int byte = (unsigned char)text[len == 2];
-	bool is_c1 = len == 2 && text[0] == '\xc2' && byte < 0xa0;
-
-	if (len == 0 && is_json)
-		return "\\ufffd";
-	if (len == 0 || is_c1 || (len == 1 && (byte < 0x20 || byte == 0x7f))) {
-		snprintf(out, 8, is_json ? "\\u%04x" : "\\x%02x", byte);
-		return out;
-	}
-	if (is_json && len == 1 && (byte == '"' || byte == '\\'))
-		return byte == '"' ? "\\\"" : "\\\\";
-	return NULL;
 }
 
 /* A part that fits: all but the message is short. */
@@ -93,7 +44,7 @@ static void add_escaped(struct log_line *line, const char *text, bool is_json)
 	while (*text != '\0') {
 		size_t len = utf8_length(text), n;
 		char out[8];
-		const char *escaped = escape(text, len, is_json, out);
+		const char *escaped = escape_character(text, len, is_json, out);
 
 		n = escaped != NULL ? strlen(escaped) : len;
 		if (line->len + n > LOG_LINE_SIZE - END_SIZE) {

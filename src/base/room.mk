@@ -3,6 +3,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/clock.c src/base/clock.h \
 	src/base/counters.c src/base/counters.h \
 	src/base/durations.c src/base/durations.h \
+	src/base/escape.c src/base/escape.h \
 	src/base/hash.c src/base/hash.h \
 	src/base/list.h \
 	src/base/journal.c src/base/journal.h \
@@ -27,6 +28,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/test_base.c tests/unit/test_base.h \
 	tests/unit/test_base_counters.c \
 	tests/unit/test_base_durations.c \
+	tests/unit/test_base_escape.c \
 	tests/unit/test_base_hash.c \
 	tests/unit/test_base_journal.c \
 	tests/unit/test_base_list.c \

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/units.h"
 
@@ -63,13 +63,6 @@ static const char *text_of(const json_t *object, const char *name)
 	const char *text = json_string_value(json_object_get(object, name));
 
 	return text != NULL ? text : "?";
-}
-
-/* What a path may hold is not obeyed by a terminal. */
-static void print_clean(const char *text, FILE *out)
-{
-	for (; *text != '\0'; text++)
-		fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
 }
 
 static const json_t *find_worker(const json_t *answer, json_int_t slot)
@@ -275,12 +268,15 @@ static void print_head(const json_t *now, const struct sum *sum, FILE *out)
 	json_int_t draining = number_of(now, "draining");
 	char up[UNITS_TEXT_SIZE];
 
+	fputs("runneld ", out);
+	escape_print(text_of(now, "version"), out);
+	fputs(" is ", out);
+	escape_print(text_of(now, "state"), out);
 	fprintf(out,
-	    "runneld %s is %s: pid %" JSON_INTEGER_FORMAT
-	    ", up %s, generation %" JSON_INTEGER_FORMAT "\nconf ",
-	    text_of(now, "version"), text_of(now, "state"), number_of(now, "pid"),
-	    units_format_age(number_of(now, "uptime_ms"), up), number_of(now, "generation"));
-	print_clean(text_of(now, "conf"), out);
+	    ": pid %" JSON_INTEGER_FORMAT ", up %s, generation %" JSON_INTEGER_FORMAT "\nconf ",
+	    number_of(now, "pid"), units_format_age(number_of(now, "uptime_ms"), up),
+	    number_of(now, "generation"));
+	escape_print(text_of(now, "conf"), out);
 	fprintf(out, "\n%" JSON_INTEGER_FORMAT " connection%s", sum->conns,
 	    sum->conns == 1 ? "" : "s");
 	print_balance(", balance ", (double)sum->most_conns, (double)sum->conns, sum->n, out);
@@ -300,7 +296,7 @@ static void print_upstreams(const json_t *now, FILE *out)
 		const json_t *upstream = json_array_get(upstreams, i);
 
 		fputs("upstream ", out);
-		print_clean(text_of(upstream, "name"), out);
+		escape_print(text_of(upstream, "name"), out);
 		fprintf(out,
 		    ": %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " connections up\n",
 		    number_of(upstream, "up"), number_of(upstream, "wanted"));
@@ -315,7 +311,7 @@ static void print_trouble(const json_t *now, FILE *out)
 	    text_of(now, "last_change")[0] == '\0')
 		return;
 	fputs("last change: ", out);
-	print_clean(text_of(now, "last_change"), out);
+	escape_print(text_of(now, "last_change"), out);
 	fputs("\n", out);
 }
 

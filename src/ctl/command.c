@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/units.h"
 #include "settings/peek.h"
 
@@ -79,7 +80,7 @@ static void show_kick(const json_t *answer, FILE *out)
 
 static void show_text(const json_t *answer, FILE *out)
 {
-	fputs(text_of(answer, "text"), out);
+	escape_print_lines(text_of(answer, "text"), out);
 }
 
 /* Options that a reload has not put in force. */
@@ -93,7 +94,9 @@ static void show_warnings(const json_t *answer, const char *lead, FILE *out)
 
 static void show_conf(const json_t *answer, FILE *out)
 {
-	fprintf(out, "# %s, generation %" JSON_INTEGER_FORMAT "\n", text_of(answer, "conf"),
+	fputs("# ", out);
+	escape_print(text_of(answer, "conf"), out);
+	fprintf(out, ", generation %" JSON_INTEGER_FORMAT "\n",
 	    json_integer_value(json_object_get(answer, "generation")));
 	show_warnings(answer, "# ", out);
 	show_text(answer, out);
@@ -108,7 +111,9 @@ static void show_reload(const json_t *answer, FILE *out)
 
 static void show_version(const json_t *answer, FILE *out)
 {
-	fprintf(out, "runneld %s\n", text_of(answer, "version"));
+	fputs("runneld ", out);
+	escape_print(text_of(answer, "version"), out);
+	fputs("\n", out);
 }
 
 static int run_conf(const struct options *options, const char *socket)

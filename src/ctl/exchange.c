@@ -51,9 +51,11 @@ int exchange_end(const struct options *options, const char *socket)
 	if (result == CALL_ANSWERED)
 		result = ending_ask(&call, options->command->name, deadline_of(options), &why);
 	call_close(&call);
-	if (result == CALL_ANSWERED && options->is_json)
+	if (result != CALL_ANSWERED)
+		return exchange_explain(options, result, &why);
+	if (options->is_json)
 		puts("{\"ok\":true}");
-	return exchange_explain(options, result, &why);
+	return exchange_flush(stdout);
 }
 
 static void print_failure(const struct options *options, const struct reason *why)

@@ -10,6 +10,7 @@
 #include "base/streams.h"
 
 #include "ctl/command.h"
+#include "ctl/exchange.h"
 #include "ctl/options.h"
 
 int main(int argc, char **argv)
@@ -33,5 +34,5 @@ int main(int argc, char **argv)
 		puts("runnelctl " PACKAGE_VERSION);
 	else
 		return command_run(&options);
-	return COMMAND_DONE;
+	return exchange_flush(stdout);
 }

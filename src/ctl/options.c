@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/units.h"
 
 #include "ctl/command.h"
@@ -90,6 +91,8 @@ static enum status take_option(
 	case 'o':
 		return parse_sort(optarg, &options->sort, why);
 	case 's':
+		if (optarg[0] == '\0')
+			return reason_set(why, "--socket: '' is no path");
 		options->socket = optarg;
 		break;
 	case 'V':
@@ -128,6 +131,12 @@ static enum status take_words(int n, char **words, struct options *options, stru
 	return STATUS_OK;
 }
 
+/* The request is JSON. */
+static bool is_sendable(const char *text)
+{
+	return text == NULL || utf8_is_valid(text);
+}
+
 static enum status check(const struct options *options, bool has_interval, struct reason *why)
 {
 	if (!options->command->is_watched && (options->is_watch || has_interval))
@@ -137,6 +146,10 @@ static enum status check(const struct options *options, bool has_interval, struc
 	    (options->sort != NULL || options->filter != NULL || options->limit > 0))
 		return reason_set(
 		    why, "%s has no --sort, --filter and --limit", options->command->name);
+	if (!is_sendable(options->argument) || !is_sendable(options->filter) ||
+	    !is_sendable(options->sort))
+		return reason_set(
+		    why, "what is given to %s is not UTF-8", options->command->name);
 	if (options->is_watch && options->interval_ms == 0)
 		return reason_set(why, "--interval: 0 is nothing to wait between two looks");
 	return STATUS_OK;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/escape.h"
+
 #include "ctl/table.h"
 
 #define GAP "  "
@@ -17,7 +19,9 @@ static void print_row(const struct table_column *columns, int n_columns,
 		    (columns[i].is_left ? -1 : 1) * (int)widths[i], row->cells[i]);
 	while (len > 0 && line[len - 1] == ' ')
 		len--;
-	fprintf(out, "%.*s\n", (int)len, line);
+	line[len] = '\0';
+	escape_print(line, out);
+	fputs("\n", out);
 }
 
 void table_print(const struct table_column *columns, int n_columns,

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+#include "base/escape.h"
 #include "base/units.h"
 #include "master/show.h"
 
@@ -27,7 +28,8 @@ static void show_worker(const json_t *worker, FILE *out)
 	const json_t *counters = json_object_get(worker, "counters");
 	char up[UNITS_TEXT_SIZE];
 
-	fprintf(out, "worker %lld: %s", number_of(worker, "slot"), text_of(worker, "state"));
+	fprintf(out, "worker %lld: ", number_of(worker, "slot"));
+	escape_print(text_of(worker, "state"), out);
 	if (number_of(worker, "pid") > 0)
 		fprintf(out, ", pid %lld, up %s", number_of(worker, "pid"), up_of(worker, up));
 	fprintf(out, ", %lld connection%s, frames %lld in %lld out, %lld send%s refused\n",
@@ -50,9 +52,13 @@ void show_status(const json_t *answer, FILE *out)
 	const json_t *workers = json_object_get(answer, "workers");
 	char up[UNITS_TEXT_SIZE];
 
-	fprintf(out, "runneld %s is %s: pid %lld, up %s, conf %s\n", text_of(answer, "version"),
-	    text_of(answer, "state"), number_of(answer, "pid"), up_of(answer, up),
-	    text_of(answer, "conf"));
+	fputs("runneld ", out);
+	escape_print(text_of(answer, "version"), out);
+	fputs(" is ", out);
+	escape_print(text_of(answer, "state"), out);
+	fprintf(out, ": pid %lld, up %s, conf ", number_of(answer, "pid"), up_of(answer, up));
+	escape_print(text_of(answer, "conf"), out);
+	fputs("\n", out);
 	for (size_t i = 0; i < json_array_size(workers); i++)
 		show_worker(json_array_get(workers, i), out);
 }

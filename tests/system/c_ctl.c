@@ -279,6 +279,50 @@ START_TEST(wait_has_the_limit_that_is_given)
 }
 END_TEST
 
+/* A terminal does what a path says, if it is shown raw. */
+START_TEST(path_of_the_conf_is_shown_escaped)
+{
+	static const char shown[] = "/x\\x0ay\\x1b[31m\\x9b2J";
+	struct daemon *daemon = ctl_daemon(1);
+	char path[sizeof(daemon->conf)], told[CTL_PATH_SIZE];
+
+	ck_assert_int_lt(snprintf(path, sizeof(path),
+			     "%s/x\ny\033[31m\xc2\x9b"
+			     "2J",
+			     daemon->folder),
+	    (int)sizeof(path));
+	ck_assert_int_eq(rename(daemon->conf, path), 0);
+	strcpy(daemon->conf, path);
+	daemon_start(daemon);
+	ctl_expect(daemon, "conf", 0);
+	ctl_expect_said(daemon, shown);
+	ctl_expect(daemon, "status -i0", 0);
+	ctl_expect_said(daemon, shown);
+	ck_assert_int_eq(process_run(BUILD_DIR "/runneld", ctl_path(daemon, "told", told),
+			     "runneld", "-s", "status", "-c", path, NULL),
+	    0);
+	ck_assert_ptr_nonnull(strstr(daemon_read(daemon, told), shown));
+	daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(output_that_is_lost_is_told)
+{
+	static const char *const words[] = { "-h", "-V", "conf", "stop" };
+	struct daemon *daemon = ctl_daemon(1);
+	char path[CTL_PATH_SIZE];
+
+	daemon_start(daemon);
+	ctl_path(daemon, "sock", path);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		ck_assert_int_eq(process_run(CTL_PROGRAM, "/dev/full", "runnelctl", "-j", "-s",
+				     path, words[i], NULL),
+		    1);
+	ck_assert_int_eq(daemon_await_end(daemon), 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 /* --- metrics --- */
 
 static uint64_t sum_of(const char *text, const char *metric)
@@ -522,6 +566,8 @@ int main(void)
 	tcase_add_test(commands, reload_brings_the_level_of_the_conf_back);
 	tcase_add_loop_test(commands, ends_are_waited_for, 0, 3);
 	tcase_add_test(commands, wait_has_the_limit_that_is_given);
+	tcase_add_test(commands, path_of_the_conf_is_shown_escaped);
+	tcase_add_test(commands, output_that_is_lost_is_told);
 	tcase_add_test(metrics, metrics_never_go_back);
 	tcase_add_test(metrics, metrics_tell_what_alerts_want_to_know);
 	tcase_add_test(metrics, promtool_has_nothing_to_say);

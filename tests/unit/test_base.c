@@ -16,6 +16,7 @@ int main(void)
 	suite_add_tcase(suite, status_tests());
 	suite_add_tcase(suite, units_tests());
 	suite_add_tcase(suite, list_tests());
+	suite_add_tcase(suite, escape_tests());
 	suite_add_tcase(suite, hash_tests());
 	suite_add_tcase(suite, siphash_tests());
 	suite_add_tcase(suite, wheel_tests());

@@ -9,6 +9,7 @@
 TCase *status_tests(void);
 TCase *units_tests(void);
 TCase *list_tests(void);
+TCase *escape_tests(void);
 TCase *hash_tests(void);
 TCase *siphash_tests(void);
 TCase *wheel_tests(void);

@@ -79,6 +79,9 @@ static const struct {
 	{ "status -jx", "no option -x" },
 	{ "status --sort id", "status has no --sort" },
 	{ "kick", "kick wants its id" },
+	{ "--socket= status", "--socket: '' is no path" },
+	{ "conns -f \xff", "what is given to conns is not UTF-8" },
+	{ "log-level \xc3", "what is given to log-level is not UTF-8" },
 };
 
 START_TEST(wrong_command_lines_are_refused)
@@ -169,7 +172,7 @@ static json_t *answer(int pid, int up_ms, int frames, int conns)
 
 	return json_pack("{ss ss si ss si si si s[{si ss si si si si sb so so s{si si si}},"
 			 "{si ss si si si sb s{si ss si} s{si si si}}]}",
-	    "version", "0.1.0", "state", "serving", "pid", pid, "conf", "/c\033[2J",
+	    "version", "0.1.0", "state", "serving", "pid", pid, "conf", "/c\033[2J\xc2\x9b",
 	    "uptime_ms", up_ms, "generation", 3, "draining", 12, "workers", "slot", 0, "state",
 	    "ready", "pid", 812, "uptime_ms", up_ms, "connections", conns, "memory_bytes",
 	    12345678, "degraded", 0, "slowest", json_null(), "reply_time", reply_time,
@@ -193,7 +196,7 @@ static void expect_board(const json_t *before, const json_t *now, const char *wa
 
 #define HEAD(up)                                                       \
 	"runneld 0.1.0 is serving: pid 811, up " up ", generation 3\n" \
-	"conf /c?[2J\n"                                                \
+	"conf /c\\x1b[2J\\x9b\n"                                       \
 	"80 connections, balance 2.00, of requests 2.00; 12 more of workers that drain\n\n"
 
 START_TEST(board_has_rates_of_two_looks)
@@ -254,7 +257,7 @@ START_TEST(board_has_a_line_for_each_upstream)
 	expect_board(NULL, now,
 	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n"
 	    "upstream back: 1 of 4 connections up\n"
-	    "upstream b?[2J: 2 of 2 connections up\n\n"
+	    "upstream b\\x1b[2J: 2 of 2 connections up\n\n"
 	    "SLOT  STATE  PID  UP  MEM  CONNS  REQ/S  OUT/S  P99  REFUSED  SLOWEST HANDLER\n"
 	    " all                    -      0      0      0    -        0\n");
 	json_decref(now);
@@ -291,7 +294,7 @@ START_TEST(board_tells_of_a_change_that_failed)
 
 	expect_board(NULL, now,
 	    "runneld ? is ?: pid 0, up 0s, generation 0\nconf ?\n0 connections\n"
-	    "last change: reload failed: ?\n\n" EMPTY_TABLE);
+	    "last change: reload failed: \\x0a\n\n" EMPTY_TABLE);
 	json_object_set_new(now, "last_change_successful", json_true());
 	expect_board(NULL, now, EMPTY_HEAD EMPTY_TABLE);
 	json_object_set_new(now, "last_change_successful", json_false());
