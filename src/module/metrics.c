@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/escape.h"
 #include "base/log.h"
 #include "module/metrics.h"
 
@@ -57,7 +58,8 @@ static const char *help_fault(const char *help)
 		if (byte < ' ' || byte == '\\' || byte == 0x7f)
 			return "its help has a control character or a backslash";
 	}
-	return NULL;
+	/* All metrics are one text, and it is JSON's. */
+	return utf8_is_valid(help) ? NULL : "its help is not UTF-8";
 }
 
 void module_metrics_attach(const struct metric_directory *directory, struct metric_cells *cells)

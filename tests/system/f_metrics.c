@@ -200,6 +200,9 @@ START_TEST(bad_metrics_are_refused_to_the_module)
 	ck_assert_msg(strstr(said, "module 'meter': metric 'count': the name of a counter "
 				   "ends in _total") != NULL,
 	    "%s", said);
+	ck_assert_msg(
+	    strstr(said, "module 'meter': metric 'good': its help is not UTF-8") != NULL, "%s",
+	    said);
 	daemon_destroy(&daemon);
 }
 END_TEST

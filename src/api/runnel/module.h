@@ -548,9 +548,9 @@ static inline size_t rnl_max_message(struct rnl_setup *setup)
  * In configure: have a counter among the daemon's metrics, as runnel_module_MODULE_NAME for each
  * worker; see METRICS in runnelctl(8). It starts at 0, only grows, and goes on when a worker is
  * replaced, in a reload, and in an upgrade. name: lower case letters, digits and '_', at most
- * 63, the last of them "_total". help: one line for people, at most 127 bytes. Both are copied.
- * RNL_EINVAL: one of them is not so, or the name is taken; the host has logged which.
- * RNL_EFULL: the modules of the conf have 64 metrics already.
+ * 63, the last of them "_total". help: one line for people, at most 127 bytes of
+ * UTF-8. Both are copied. RNL_EINVAL: one of them is not so, or the name is taken; the
+ * host has logged which. RNL_EFULL: the modules of the conf have 64 metrics already.
  */
 static inline enum rnl_status rnl_add_counter(
     struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)

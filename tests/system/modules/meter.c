@@ -49,7 +49,7 @@ static int try_bad(struct rnl_setup *setup)
 	static const char *const gauges[] = { "x_total", "level", "x_count", "x_sum",
 		"x_bucket", LONG_64 };
 	char help[129];
-	const char *const helps[] = { NULL, "", "two\nlines", "back\\slash", help };
+	const char *const helps[] = { NULL, "", "two\nlines", "back\\slash", "caf\xe9", help };
 	struct rnl_counter *counter;
 	struct rnl_gauge *gauge;
 
