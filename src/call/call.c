@@ -18,7 +18,7 @@
 #include "call/call.h"
 
 /* A daemon that does not accept for so long is stuck. */
-#define CONNECT_LIMIT_S 10
+#define CONNECT_LIMIT_MS 10000
 
 /* More than any answer has. */
 #define MAX_ANSWER_BYTES (16u * 1024u * 1024u)
@@ -37,15 +37,44 @@ static bool is_socket(const char *path)
 	return stat(path, &st) < 0 || S_ISSOCK(st.st_mode);
 }
 
-enum call_result call_open(struct call *call, const char *path, struct reason *why)
+static enum call_result say_late(const struct call *call, uint64_t end_ms, struct reason *why)
 {
-	const struct timeval limit = { .tv_sec = CONNECT_LIMIT_S };
+	/* Some of it has gone by since the limit was set. */
+	reason_set(why, "no answer in %llu s",
+	    (unsigned long long)(end_ms - call->begin_ms + 500) / 1000);
+	return CALL_FAILED;
+}
+
+/* When a connect is given up. */
+static uint64_t connect_end_ms(uint64_t begin_ms, uint64_t deadline_ms)
+{
+	uint64_t end_ms = begin_ms + CONNECT_LIMIT_MS;
+
+	return deadline_ms < end_ms ? deadline_ms : end_ms;
+}
+
+/* A limit of 0 would be none. */
+static struct timeval limit_of(uint64_t begin_ms, uint64_t end_ms)
+{
+	uint64_t limit_ms = end_ms > begin_ms ? end_ms - begin_ms : 1;
+
+	return (struct timeval){ .tv_sec = (time_t)(limit_ms / 1000),
+		.tv_usec = (suseconds_t)(limit_ms % 1000 * 1000) };
+}
+
+enum call_result call_open(
+    struct call *call, const char *path, uint64_t deadline_ms, struct reason *why)
+{
+	uint64_t begin_ms = clock_ms();
+	uint64_t end_ms = connect_end_ms(begin_ms, deadline_ms);
+	const struct timeval limit = limit_of(begin_ms, end_ms);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
 
 	call->fd = -1;
 	call->pid = 0;
+	call->begin_ms = begin_ms;
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		errno = ENAMETOOLONG;
 		return fail(CALL_FAILED, why, path);
@@ -62,6 +91,8 @@ enum call_result call_open(struct call *call, const char *path, struct reason *w
 			    why, "control socket %s: it is there and is no socket", path);
 			return CALL_FAILED;
 		}
+		if (errno == EAGAIN)
+			return say_late(call, end_ms, why);
 		return fail(errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED
 				? CALL_NOBODY
 				: CALL_FAILED,
@@ -108,10 +139,8 @@ static bool await_input(int fd, uint64_t deadline_ms)
 }
 
 static enum call_result read_line(
-    int fd, uint64_t deadline_ms, struct line *line, struct reason *why)
+    const struct call *call, uint64_t deadline_ms, struct line *line, struct reason *why)
 {
-	uint64_t begin_ms = clock_ms();
-
 	while (line->len == 0 || line->text[line->len - 1] != '\n') {
 		ssize_t n;
 
@@ -119,13 +148,9 @@ static enum call_result read_line(
 			reason_set(why, "there is no memory for the answer");
 			return CALL_FAILED;
 		}
-		if (!await_input(fd, deadline_ms)) {
-			/* Some of it has gone by since the limit was set. */
-			reason_set(why, "no answer in %llu s",
-			    (unsigned long long)(deadline_ms - begin_ms + 500) / 1000);
-			return CALL_FAILED;
-		}
-		n = recv(fd, line->text + line->len, line->size - line->len, 0);
+		if (!await_input(call->fd, deadline_ms))
+			return say_late(call, deadline_ms, why);
+		n = recv(call->fd, line->text + line->len, line->size - line->len, 0);
 		if (n > 0) {
 			line->len += (size_t)n;
 		} else if (n == 0 || errno != EINTR) {
@@ -182,7 +207,7 @@ enum call_result call_ask_object(struct call *call, const json_t *request, uint6
 		reason_set(why, "cannot send: %s", strerror(errno));
 		return CALL_FAILED;
 	}
-	result = read_line(call->fd, deadline_ms, &line, why);
+	result = read_line(call, deadline_ms, &line, why);
 	if (result == CALL_ANSWERED)
 		result = judge(&line, answer, why);
 	free(line.text);

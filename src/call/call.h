@@ -21,10 +21,15 @@ enum call_result {
 struct call {
 	int fd;
 	pid_t pid; /* of the daemon; 0: it cannot be seen from here */
+	uint64_t begin_ms;
 };
 
-/* CALL_ANSWERED: somebody listens. Of all others *why says what it is. */
-enum call_result call_open(struct call *call, const char *path, struct reason *why) MUST_CHECK;
+/*
+ * CALL_ANSWERED: somebody listens. Of all others *why says what it is. A daemon that does not
+ * accept is waited for until then, by the monotonic clock, but no longer than 10 s.
+ */
+enum call_result call_open(
+    struct call *call, const char *path, uint64_t deadline_ms, struct reason *why) MUST_CHECK;
 
 /*
  * Ask for a verb and wait for the answer, up to deadline_ms of clock_ms(). *answer is the

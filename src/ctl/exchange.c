@@ -21,13 +21,14 @@ static uint64_t deadline_of(const struct options *options)
 enum call_result exchange_try(const struct options *options, const char *socket,
     const json_t *request, json_t **answer, struct reason *why)
 {
+	uint64_t deadline_ms = deadline_of(options);
 	enum call_result result;
 	struct call call;
 
 	*answer = NULL;
-	result = call_open(&call, socket, why);
+	result = call_open(&call, socket, deadline_ms, why);
 	if (result == CALL_ANSWERED)
-		result = call_ask_object(&call, request, deadline_of(options), answer, why);
+		result = call_ask_object(&call, request, deadline_ms, answer, why);
 	call_close(&call);
 	return result;
 }
@@ -43,13 +44,14 @@ int exchange_ask(
 
 int exchange_end(const struct options *options, const char *socket)
 {
+	uint64_t deadline_ms = deadline_of(options);
 	struct reason why = { "" };
 	enum call_result result;
 	struct call call;
 
-	result = call_open(&call, socket, &why);
+	result = call_open(&call, socket, deadline_ms, &why);
 	if (result == CALL_ANSWERED)
-		result = ending_ask(&call, options->command->name, deadline_of(options), &why);
+		result = ending_ask(&call, options->command->name, deadline_ms, &why);
 	call_close(&call);
 	if (result != CALL_ANSWERED)
 		return exchange_explain(options, result, &why);

@@ -94,13 +94,12 @@ static int say_failed(const struct errand *errand, const struct reason *why)
 	return is_status(errand) ? SEND_EXIT_UNKNOWN : EXIT_FAILURE;
 }
 
-static int ask(const struct errand *errand, struct call *call)
+static int ask(const struct errand *errand, struct call *call, uint64_t deadline_ms)
 {
 	struct reason why = { "" };
 	json_t *answer;
 
-	if (call_ask(call, errand->verb->name, deadline(errand->limit_ms), &answer, &why) !=
-	    CALL_ANSWERED)
+	if (call_ask(call, errand->verb->name, deadline_ms, &answer, &why) != CALL_ANSWERED)
 		return say_failed(errand, &why);
 	if (is_status(errand))
 		show_status(answer, stdout);
@@ -109,12 +108,11 @@ static int ask(const struct errand *errand, struct call *call)
 	return EXIT_SUCCESS;
 }
 
-static int ask_for_end(const struct errand *errand, struct call *call)
+static int ask_for_end(const struct errand *errand, struct call *call, uint64_t deadline_ms)
 {
 	struct reason why = { "" };
 
-	if (ending_ask(call, errand->verb->name, deadline(errand->limit_ms), &why) !=
-	    CALL_ANSWERED)
+	if (ending_ask(call, errand->verb->name, deadline_ms, &why) != CALL_ANSWERED)
 		return say_failed(errand, &why);
 	return EXIT_SUCCESS;
 }
@@ -182,15 +180,17 @@ static int go_by_pid_file(const struct errand *errand, const char *path)
 /* A daemon that was started without the control socket still has its pid file. */
 static int go(const struct errand *errand)
 {
+	uint64_t deadline_ms = deadline(errand->limit_ms);
 	struct reason why = { "" };
 	struct call call;
 	int status;
 
 	if (errand->where.control_socket == NULL)
 		return go_by_pid_file(errand, errand->where.pid_file);
-	switch (call_open(&call, errand->where.control_socket, &why)) {
+	switch (call_open(&call, errand->where.control_socket, deadline_ms, &why)) {
 	case CALL_ANSWERED:
-		status = errand->verb->is_end ? ask_for_end(errand, &call) : ask(errand, &call);
+		status = errand->verb->is_end ? ask_for_end(errand, &call, deadline_ms)
+					      : ask(errand, &call, deadline_ms);
 		break;
 	case CALL_NOBODY:
 		status = errand->where.pid_file != NULL

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +276,35 @@ START_TEST(wait_has_the_limit_that_is_given)
 	ctl_expect(daemon, "status -w10ms", 4);
 	ctl_expect_said(daemon, "runnelctl: status: no answer");
 	ctl_expect(daemon, "reload -w10ms", 1);
+	daemon_signal(daemon, SIGCONT);
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* Nor when so many wait that it would have to accept one of them first. */
+START_TEST(wait_has_its_limit_before_the_connection_is_there)
+{
+	struct daemon *daemon = ctl_daemon(1);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char path[CTL_PATH_SIZE];
+	int fds[300];
+	size_t n = 0;
+
+	daemon_start(daemon);
+	process_stop(daemon->pid);
+	ctl_path(daemon, "sock", path);
+	ck_assert_uint_lt(strlen(path), sizeof(address.sun_path));
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	do {
+		ck_assert_uint_lt(n, sizeof(fds) / sizeof(fds[0]));
+		fds[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		ck_assert_int_ge(fds[n], 0);
+	} while (connect(fds[n++], (struct sockaddr *)&address, sizeof(address)) == 0);
+	ctl_expect(daemon, "version -w10ms", 1);
+	/* The limit of the connect alone would be 10 s. */
+	ctl_expect_said(daemon, "runnelctl: version: no answer in 0 s\n");
+	while (n > 0)
+		close(fds[--n]);
 	daemon_signal(daemon, SIGCONT);
 	daemon_stop(&daemon);
 }
@@ -566,6 +597,7 @@ int main(void)
 	tcase_add_test(commands, reload_brings_the_level_of_the_conf_back);
 	tcase_add_loop_test(commands, ends_are_waited_for, 0, 3);
 	tcase_add_test(commands, wait_has_the_limit_that_is_given);
+	tcase_add_test(commands, wait_has_its_limit_before_the_connection_is_there);
 	tcase_add_test(commands, path_of_the_conf_is_shown_escaped);
 	tcase_add_test(commands, output_that_is_lost_is_told);
 	tcase_add_test(metrics, metrics_never_go_back);
