@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -50,8 +51,8 @@ static const struct {
 	[ROUTE_HEALTH] = { "/healthz", INQUIRY_STATUS },
 };
 
-enum refusal { REFUSE_METHOD, REFUSE_HOST, REFUSE_NO_HOST, REFUSE_PATH };
-#define N_REFUSALS 4
+enum refusal { REFUSE_METHOD, REFUSE_HOST, REFUSE_NO_HOST, REFUSE_TWO_HOSTS, REFUSE_PATH };
+#define N_REFUSALS 5
 
 struct server {
 	struct server_config config;
@@ -98,21 +99,60 @@ static enum route find_route(const char *path)
 	return ROUTE_NONE;
 }
 
+/* The Host fields of a request. */
+struct hosts {
+	const char *value; /* of the last; has no end of its own */
+	size_t len;
+	unsigned int n;
+};
+
+static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *name,
+    size_t name_len, const char *value, size_t len)
+{
+	struct hosts *hosts = arg;
+
+	(void)kind;
+	if (name_len != strlen(MHD_HTTP_HEADER_HOST) ||
+	    strcasecmp(name, MHD_HTTP_HEADER_HOST) != 0)
+		return MHD_YES;
+	hosts->value = value != NULL ? value : "";
+	hosts->len = len;
+	hosts->n++;
+	return MHD_YES;
+}
+
 /* Why the request is not answered; NULL: it is. */
 static const struct reply *objection(const struct server *server,
-    struct MHD_Connection *connection, const char *method, const char *version)
+    struct MHD_Connection *connection, const char *target, const char *method,
+    const char *version)
 {
-	const char *host =
-	    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	struct hosts hosts = { NULL, 0, 0 };
+	const char *host;
 
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return &server->refusals[REFUSE_METHOD];
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, &hosts);
+	if (hosts.n > 1)
+		return &server->refusals[REFUSE_TWO_HOSTS];
+	if (hosts.n == 0 && strcmp(version, "HTTP/1.0") != 0)
+		return &server->refusals[REFUSE_NO_HOST];
+	host = host_of_target(target, &hosts.len);
 	if (host == NULL)
-		return strcmp(version, "HTTP/1.0") == 0 ? NULL
-							: &server->refusals[REFUSE_NO_HOST];
-	if (!host_is_accepted(host, server->config.hosts, server->config.n_hosts))
+		host = hosts.value;
+	if (host != NULL &&
+	    !host_is_accepted(host, hosts.len, server->config.hosts, server->config.n_hosts))
 		return &server->refusals[REFUSE_HOST];
 	return NULL;
+}
+
+static const char *path_of(const char *target)
+{
+	size_t len;
+	const char *host = host_of_target(target, &len);
+
+	if (host == NULL)
+		return target;
+	return host[len] != '\0' ? host + len : "/";
 }
 
 static void request_begin(
@@ -154,7 +194,7 @@ static enum MHD_Result answer(struct server *server, struct request *request)
 
 /* Called when the header has been read, then when all has, and again after a suspension. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
-    const char *path, const char *method, const char *version, const char *body,
+    const char *target, const char *method, const char *version, const char *body,
     size_t *body_len, void **state)
 {
 	struct server *server = arg;
@@ -163,10 +203,10 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
 
 	(void)body;
 	if (request == NULL) {
-		refusal = objection(server, connection, method, version);
+		refusal = objection(server, connection, target, method, version);
 		if (refusal != NULL)
 			return reply_send(refusal, connection);
-		request_begin(server, connection, path, state);
+		request_begin(server, connection, path_of(target), state);
 		return MHD_YES;
 	}
 	/* Nobody asks with a body: the connection is closed. */
@@ -291,6 +331,8 @@ static void set_replies(struct server *server)
 	    "this host name is not served: it has to stand in metrics-hosts of runnel.conf");
 	reply_set_text(
 	    &server->refusals[REFUSE_NO_HOST], MHD_HTTP_BAD_REQUEST, "there is no Host field");
+	reply_set_text(&server->refusals[REFUSE_TWO_HOSTS], MHD_HTTP_BAD_REQUEST,
+	    "there is more than one Host field");
 	reply_set_text(&server->refusals[REFUSE_PATH], MHD_HTTP_NOT_FOUND,
 	    "there is /, /metrics, /healthz and /status.json");
 	for (size_t i = 0; i < INQUIRY_N; i++)

@@ -214,7 +214,27 @@ static const struct {
 	{ "Host: localhost:x\r\n", 421 },
 	{ "Host: 2130706433\r\n", 421 },
 	{ "Host: \r\n", 421 },
+	{ "Host:    localhost \t  \r\n", 200 },
+	{ "Host: localhost\r\nhost: localhost\r\n", 400 },
+	{ "Host: localhost\r\nHost: attacker.example\r\n", 400 },
 	{ "", 400 },
+};
+
+/* What stands in the first line counts; all have a Host field. */
+static const struct {
+	const char *target;
+	int code;
+} targets[] = {
+	{ "http://localhost/healthz", 200 },
+	{ "HTTP://metrics.example:9100/healthz?a=b", 200 },
+	{ "http://[::1]/healthz", 200 },
+	{ "http://localhost", 200 },
+	{ "http://localhost/nowhere", 404 },
+	{ "http://attacker.example/healthz", 421 },
+	{ "http://localhost@attacker.example/healthz", 421 },
+	{ "http:///healthz", 421 },
+	{ "ftp://localhost/healthz", 404 },
+	{ "//localhost/healthz", 404 },
 };
 
 START_TEST(host_names_are_checked)
@@ -230,6 +250,15 @@ START_TEST(host_names_are_checked)
 		    "GET /healthz HTTP/1.1\r\n%sConnection: close\r\n\r\n", hosts[i].line);
 		http_ask(http_port(daemon), request, &reply);
 		ck_assert_msg(reply.code == hosts[i].code, "%s: %d", hosts[i].line, reply.code);
+		http_reply_free(&reply);
+	}
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(request, sizeof(request),
+		    "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		    targets[i].target);
+		http_ask(http_port(daemon), request, &reply);
+		ck_assert_msg(
+		    reply.code == targets[i].code, "%s: %d", targets[i].target, reply.code);
 		http_reply_free(&reply);
 	}
 	http_ask(http_port(daemon), "GET /healthz HTTP/1.0\r\n\r\n", &reply);

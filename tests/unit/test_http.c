@@ -21,10 +21,12 @@ START_TEST(addresses_and_known_names_are_accepted)
 {
 	static const char *const good[] = { "127.0.0.1", "127.0.0.1:80", "10.1.2.3:65535",
 		"[::1]", "[::1]:", "[::1]:80", "[fe80::1]:9100", "localhost", "LOCALHOST:80",
-		"one.example", "One.Example:9100", "two", "two:1" };
+		"one.example", "One.Example:9100", "two", "two:1", "two \t ", "[::1]:80 ",
+		"127.0.0.1 " };
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ck_assert_msg(host_is_accepted(good[i], names, 3), "%s", good[i]);
+		ck_assert_msg(
+		    host_is_accepted(good[i], strlen(good[i]), names, 3), "%s", good[i]);
 }
 END_TEST
 
@@ -33,17 +35,36 @@ START_TEST(other_names_are_not_accepted)
 	static const char *const bad[] = { "", ":80", "three", "one.example.", "one.exampl",
 		"x.one.example", "localhost.", "[]", "[::1", "[::1]x", "[::1]80",
 		"127.0.0.1:80x", "127.0.0.1:123456", "127.1", "1.2.3.4.5", "::1", "two:1:2",
-		"[127.0.0.1]" };
+		"[127.0.0.1]", "two x", "two :1", " ", " two" };
 	char longest[2000];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!host_is_accepted(bad[i], names, 3), "%s", bad[i]);
+		ck_assert_msg(
+		    !host_is_accepted(bad[i], strlen(bad[i]), names, 3), "%s", bad[i]);
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	ck_assert(!host_is_accepted(longest, names, 3));
+	ck_assert(!host_is_accepted(longest, strlen(longest), names, 3));
+	/* In one piece with what comes behind it, it is another. */
+	ck_assert(!host_is_accepted("two\0.other", 10, names, 3));
 	longest[0] = '[';
 	longest[1998] = ']';
-	ck_assert(!host_is_accepted(longest, names, 3));
+	ck_assert(!host_is_accepted(longest, strlen(longest), names, 3));
+}
+END_TEST
+
+START_TEST(target_may_have_its_host)
+{
+	size_t len;
+
+	ck_assert_ptr_null(host_of_target("/healthz", &len));
+	ck_assert_ptr_null(host_of_target("*", &len));
+	ck_assert_ptr_null(host_of_target("http:/x", &len));
+	ck_assert_str_eq(host_of_target("HTTP://a:1/b", &len), "a:1/b");
+	ck_assert_uint_eq(len, 3);
+	ck_assert_str_eq(host_of_target("http://a", &len), "a");
+	ck_assert_uint_eq(len, 1);
+	ck_assert_str_eq(host_of_target("http://", &len), "");
+	ck_assert_uint_eq(len, 0);
 }
 END_TEST
 
@@ -215,6 +236,7 @@ int main(void)
 
 	tcase_add_test(host, addresses_and_known_names_are_accepted);
 	tcase_add_test(host, other_names_are_not_accepted);
+	tcase_add_test(host, target_may_have_its_host);
 	tcase_add_loop_test(
 	    health, health_is_judged, 0, (int)(sizeof(states) / sizeof(states[0])));
 	tcase_add_test(inquiry, one_of_a_kind_is_under_way);
