@@ -28,7 +28,9 @@
 #define MAX_CLIENTS 32u
 #define MAX_READERS 24u
 
+/* The clients of call.h, and runnel-http, take as much as the second. */
 #define MAX_ANSWER_BYTES (4u * 1024u * 1024u)
+#define MAX_LONG_ANSWER_BYTES (16u * 1024u * 1024u)
 #define IDLE_S 30.
 
 /* What a log line shows of the arguments of a request. */
@@ -100,22 +102,22 @@ static void on_client_end(struct control_client *client, void *arg)
 }
 
 /* Takes the answer. */
-static void send_answer(struct control_session *session, json_t *answer)
+static void send_answer(struct control_session *session, json_t *answer, size_t max_bytes)
 {
 	char size[UNITS_TEXT_SIZE], text[80], *line;
 	size_t len = 0;
 
 	line = answer_to_line(answer, &len);
-	if (len > MAX_ANSWER_BYTES) {
+	if (len > max_bytes) {
 		free(line);
 		snprintf(text, sizeof(text), "the answer is longer than %s; ask for less",
-		    units_format_size(MAX_ANSWER_BYTES, size));
+		    units_format_size((int64_t)max_bytes, size));
 		line = answer_to_line(answer_failure(text), &len);
 	}
 	control_client_answer(session->client, line, len);
 }
 
-static void finish(struct control_request *request, json_t *answer)
+static void finish(struct control_request *request, json_t *answer, size_t max_bytes)
 {
 	struct control_session *session = request->session;
 
@@ -129,12 +131,17 @@ static void finish(struct control_request *request, json_t *answer)
 		return;
 	}
 	session->request = NULL;
-	send_answer(session, answer);
+	send_answer(session, answer, max_bytes);
 }
 
 void control_answer(struct control_request *request, json_t *object)
 {
-	finish(request, answer_success(object));
+	finish(request, answer_success(object), MAX_ANSWER_BYTES);
+}
+
+void control_answer_long(struct control_request *request, json_t *object)
+{
+	finish(request, answer_success(object), MAX_LONG_ANSWER_BYTES);
 }
 
 void control_fail(struct control_request *request, const char *fmt, ...)
@@ -145,7 +152,7 @@ void control_fail(struct control_request *request, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	finish(request, answer_failure(text));
+	finish(request, answer_failure(text), MAX_ANSWER_BYTES);
 }
 
 void control_answer_at_end(struct control_request *request)
@@ -284,7 +291,7 @@ static void act(
 	struct control_request *request = request_new(session, verb, object);
 
 	if (request == NULL) {
-		send_answer(session, answer_failure("out of memory"));
+		send_answer(session, answer_failure("out of memory"), MAX_ANSWER_BYTES);
 		return;
 	}
 	if (verb->access == CONTROL_FULL)
@@ -311,7 +318,7 @@ static void on_line(struct control_client *client, const char *line, size_t len,
 		}
 		json_decref(object);
 	}
-	send_answer(session, answer_failure(why.text));
+	send_answer(session, answer_failure(why.text), MAX_ANSWER_BYTES);
 }
 
 /* NULL: welcome. */

@@ -85,6 +85,9 @@ json_t *control_request_object(const struct control_request *request);
  */
 void control_answer(struct control_request *request, json_t *object);
 
+/* The same, where an answer is too long beyond 16 MiB rather than 4. */
+void control_answer_long(struct control_request *request, json_t *object);
+
 /* Failure, with the reason. The request is gone after this. */
 void control_fail(struct control_request *request, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

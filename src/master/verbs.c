@@ -136,7 +136,7 @@ static void answer_with_text(
     struct control_request *request, json_t *object, FILE *out, char **text)
 {
 	if (fclose(out) == 0 && json_object_set_new(object, "text", answer_text(*text)) == 0)
-		control_answer(request, object);
+		control_answer_long(request, object);
 	else
 		control_fail(request, "out of memory");
 	free(*text);

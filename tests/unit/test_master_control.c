@@ -73,7 +73,10 @@ static void act_long(struct control_request *request, void *arg)
 	n_acts++;
 	memset(text, 'x', len);
 	text[len] = '\0';
-	control_answer(request, json_pack("{ss}", "text", text));
+	if (strcmp(control_request_verb(request), "longer") == 0)
+		control_answer_long(request, json_pack("{ss}", "text", text));
+	else
+		control_answer(request, json_pack("{ss}", "text", text));
 	free(text);
 }
 
@@ -87,6 +90,7 @@ static const struct control_verb verbs[] = {
 	{ "fail", "fails", CONTROL_FULL, NULL, act_fail },
 	{ "end", "ends", CONTROL_FULL, NULL, act_end },
 	{ "long", "answers much", CONTROL_READ, size_keys, act_long },
+	{ "longer", "answers more", CONTROL_READ, size_keys, act_long },
 };
 
 static enum status open_at(
@@ -494,6 +498,10 @@ START_TEST(answer_has_a_limit)
 	expect_failure(fd, "longer than 4M");
 	say(fd, "{\"verb\":\"long\",\"size\":4000000}\n");
 	ck_assert_uint_eq(n_bytes_of_line(fd), strlen("{'ok':true,'text':''}\n") + 4000000);
+	say(fd, "{\"verb\":\"longer\",\"size\":16777216}\n");
+	expect_failure(fd, "longer than 16M");
+	say(fd, "{\"verb\":\"longer\",\"size\":16000000}\n");
+	ck_assert_uint_eq(n_bytes_of_line(fd), strlen("{'ok':true,'text':''}\n") + 16000000);
 	close(fd);
 }
 END_TEST
