@@ -37,14 +37,28 @@ static void census_destroy(struct census *census)
 		free(worker->records);
 		free(worker);
 	}
+	while ((link = list_shift(&census->joined)) != NULL)
+		census_destroy(container_of(link, struct census, link));
 	census->release(census->arg);
 	free(census);
 }
 
+static void start_next(struct link *line);
+
+/* Who is told may ask again at once, and stands behind this one then. */
 static void finish(struct census *census)
 {
+	struct link *line = census->line, *link;
+
+	ev_timer_stop(census->loop, &census->limit);
 	census->done(census, census->arg);
+	list_foreach(link, &census->joined) {
+		struct census *other = container_of(link, struct census, link);
+
+		other->done(census, other->arg);
+	}
 	census_destroy(census);
+	start_next(line);
 }
 
 static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
@@ -83,6 +97,12 @@ static bool has_end(const struct census_worker *worker)
 	       worker->records[n - 1].id == 0;
 }
 
+/* The others do not have that connection. */
+static bool has_kicked(const struct census_worker *worker)
+{
+	return worker->census->request.kick != 0 && census_n_records(worker) > 0;
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *io, int revents)
 {
 	struct census_worker *worker = container_of(io, struct census_worker, io);
@@ -101,7 +121,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int revents)
 	if (n > 0 && !worker->is_complete)
 		return;
 	stop_worker(worker);
-	if (worker->census->n_open == 0)
+	if (worker->census->n_open == 0 || has_kicked(worker))
 		finish(worker->census);
 }
 
@@ -129,23 +149,66 @@ static int open_pair(unsigned int slot, void *arg)
 	return pair[1];
 }
 
-void census_start(struct link *list, struct ev_loop *loop, struct succession *succession,
-    const struct survey_request *request, census_done_f *done, census_release_f *release,
-    void *arg)
+/* Those in line that want all connections, too. */
+static void join(struct census *census)
+{
+	struct link *link, *after;
+
+	list_foreach_safe(link, after, census->line) {
+		struct census *other = container_of(link, struct census, link);
+
+		if (other == census || other->request.kick != 0)
+			continue;
+		list_remove(&other->link);
+		list_append(&census->joined, &other->link);
+	}
+}
+
+static void begin(struct census *census)
+{
+	if (census->request.kick == 0)
+		join(census);
+	succession_survey(census->succession, open_pair, census);
+	/* With nobody to wait for it is over in the next turn. */
+	ev_timer_set(&census->limit, census->n_open > 0 ? LIMIT_S : 0., 0.);
+	ev_timer_start(census->loop, &census->limit);
+}
+
+static void start_next(struct link *line)
+{
+	while (!list_is_empty(line)) {
+		struct census *census = container_of(line->next, struct census, link);
+
+		if (census->is_wanted(census->arg)) {
+			begin(census);
+			return;
+		}
+		census->done(census, census->arg);
+		census_destroy(census);
+	}
+}
+
+void census_start(struct link *line, struct ev_loop *loop, struct succession *succession,
+    const struct survey_request *request, census_done_f *done, census_wanted_f *is_wanted,
+    census_release_f *release, void *arg)
 {
 	struct census *census = must_alloc(1, sizeof(*census));
+	bool is_first = list_is_empty(line);
 
+	census->line = line;
 	census->loop = loop;
+	census->succession = succession;
 	census->request = *request;
 	census->done = done;
+	census->is_wanted = is_wanted;
 	census->release = release;
 	census->arg = arg;
 	list_init(&census->workers);
-	list_append(list, &census->link);
-	succession_survey(succession, open_pair, census);
-	/* With nobody to wait for it is over in the next turn. */
-	ev_timer_init(&census->limit, on_limit, census->n_open > 0 ? LIMIT_S : 0., 0.);
-	ev_timer_start(loop, &census->limit);
+	list_init(&census->joined);
+	ev_init(&census->limit, on_limit);
+	list_append(line, &census->link);
+	if (is_first)
+		begin(census);
 }
 
 size_t census_n_records(const struct census_worker *worker)
@@ -153,10 +216,10 @@ size_t census_n_records(const struct census_worker *worker)
 	return count_whole(worker) - worker->is_complete;
 }
 
-void censuses_drop(struct link *list)
+void censuses_drop(struct link *line)
 {
 	struct link *link, *after;
 
-	list_foreach_safe(link, after, list)
+	list_foreach_safe(link, after, line)
 		census_destroy(container_of(link, struct census, link));
 }

@@ -83,6 +83,13 @@ struct query {
 	size_t limit;
 };
 
+static bool is_awaited(const void *arg)
+{
+	const struct query *query = arg;
+
+	return control_request_is_awaited(query->request);
+}
+
 static void query_destroy(void *arg)
 {
 	struct query *query = arg;
@@ -241,7 +248,7 @@ static void start(struct master *master, const struct survey_request *survey,
     void (*done)(struct census *census, void *arg), struct query *query)
 {
 	census_start(&master->censuses, master->loop, master->succession, survey, done,
-	    query_destroy, query);
+	    is_awaited, query_destroy, query);
 }
 
 void conns_list(struct control_request *request, void *arg)

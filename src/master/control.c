@@ -167,6 +167,12 @@ const char *control_request_verb(const struct control_request *request)
 	return request->verb->name;
 }
 
+bool control_request_is_awaited(const struct control_request *request)
+{
+	CHECK_MAGIC(request, REQUEST_MAGIC);
+	return request->session != NULL;
+}
+
 json_t *control_request_object(const struct control_request *request)
 {
 	CHECK_MAGIC(request, REQUEST_MAGIC);

@@ -76,6 +76,9 @@ void control_dismiss(struct control_session *session);
 /* The verb, for an act that serves several. Borrowed from the table. */
 const char *control_request_verb(const struct control_request *request);
 
+/* Is its client there to take the answer? */
+bool control_request_is_awaited(const struct control_request *request);
+
 /* The whole request, an object. Borrowed until it is answered. */
 json_t *control_request_object(const struct control_request *request);
 

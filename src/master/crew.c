@@ -358,10 +358,7 @@ unsigned int crew_n_broken(const struct crew *crew)
 
 void crew_receive(struct crew *crew, unsigned int slot, int fd)
 {
-	const struct process *process = crew->slots[slot % crew->n_slots].process;
-
-	if (process_is_running(process))
-		channel_send_fd(process->channel, CHANNEL_RECEIVE, 0, fd);
+	process_pass(crew->slots[slot % crew->n_slots].process, CHANNEL_RECEIVE, 0, fd);
 }
 
 /* Nothing is started or adopted any more. What still runs is watched. */
@@ -381,21 +378,21 @@ static void begin_end(struct crew *crew)
 
 void crew_hand_over(struct crew *crew, unsigned int slot, int fd)
 {
-	const struct process *process = crew->slots[slot].process;
-
-	if (process_is_running(process))
-		channel_send_fd(process->channel, CHANNEL_HAND_OVER, 0, fd);
+	process_pass(crew->slots[slot].process, CHANNEL_HAND_OVER, 0, fd);
 }
 
-static void survey(const struct process *process, crew_open_f *open, void *arg)
+static void survey(struct process *process, crew_open_f *open, void *arg)
 {
 	int fd = process_is_running(process) ? open(process->slot, arg) : -1;
 
 	if (fd < 0)
 		return;
-	/* Whoever waits at the other end sees that it is closed. */
-	if (!channel_send_fd(process->channel, CHANNEL_SURVEY, 0, fd))
-		log_debug("worker %u does not hear of a survey", process->slot);
+	/*
+	 * Nobody waits for it as long as a worker may need that does not read. Whoever asks sees
+	 * that the other end is closed.
+	 */
+	if (process_hears(process))
+		process_pass(process, CHANNEL_SURVEY, 0, fd);
 	close(fd);
 }
 
@@ -430,9 +427,9 @@ void crew_stop_now(struct crew *crew)
 	order_all(crew, CHANNEL_STOP_NOW, 0);
 }
 
-static void pass_log(const struct process *process, enum channel_type type, int fd)
+static void pass_log(struct process *process, enum channel_type type, int fd)
 {
-	if (process_is_running(process) && !channel_send_fd(process->channel, type, 0, fd))
+	if (!process_pass(process, type, 0, fd))
 		log_warn("worker %u: pid %d does not hear of the new log file: it goes on with "
 			 "the old one",
 		    process->slot, (int)process->pid);

@@ -17,6 +17,7 @@ static void close_channel(struct process *process)
 	if (process->channel < 0)
 		return;
 	ev_io_stop(process->loop, &process->channel_io);
+	outbox_clear(&process->outbox);
 	close(process->channel);
 	process->channel = -1;
 }
@@ -144,6 +145,7 @@ void process_init(struct process *process, struct ev_loop *loop, struct pages *p
 	process->events = events;
 	process->slot = slot;
 	process->channel = -1;
+	outbox_init(&process->outbox, loop);
 	ev_init(&process->channel_io, on_channel);
 	ev_init(&process->child, on_death);
 }
@@ -153,6 +155,7 @@ static void watch(struct process *process)
 	process->started_ms = clock_ms();
 	ev_io_set(&process->channel_io, process->channel, EV_READ);
 	ev_io_start(process->loop, &process->channel_io);
+	outbox_open(&process->outbox, process->channel);
 	ev_child_set(&process->child, process->pid, 0);
 	ev_child_start(process->loop, &process->child);
 	log_info("worker %u: started, pid %d", process->slot, (int)process->pid);
@@ -202,8 +205,23 @@ pid_t process_fork(struct process *process, uint32_t generation, int *channel)
 
 void process_order(struct process *process, enum channel_type type, uint32_t arg)
 {
-	if (process_is_running(process))
-		channel_send(process->channel, type, arg);
+	process_pass(process, type, arg, -1);
+}
+
+bool process_pass(struct process *process, enum channel_type type, uint32_t arg, int passed)
+{
+	if (!process_is_running(process))
+		return true;
+	if (outbox_send(&process->outbox, type, arg, passed))
+		return true;
+	log_debug("worker %u: pid %d does not hear of order %d", process->slot,
+	    (int)process->pid, (int)type);
+	return false;
+}
+
+bool process_hears(const struct process *process)
+{
+	return process_is_running(process) && outbox_is_empty(&process->outbox);
 }
 
 void process_forget(struct process *process)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "master/outbox.h"
 #include "master/pages.h"
 #include "worker/channel.h"
 
@@ -35,6 +36,7 @@ struct process {
 	int channel; /* the master's end; -1: none */
 	ev_child child;
 	ev_io channel_io;
+	struct outbox outbox; /* what waits for room in the channel */
 	uint64_t started_ms;
 	void *owner;     /* for the events */
 	char fault[160]; /* what the last process died in, for people; empty: nobody knows */
@@ -56,8 +58,17 @@ static inline bool process_is_running(const struct process *process)
 	return process->seat != NULL;
 }
 
-/* Give it an order; without effect when it is not running. */
+/* Give it an order, now or when it reads; without effect when it is not running. */
 void process_order(struct process *process, enum channel_type type, uint32_t arg);
+
+/*
+ * The same with a descriptor, which stays the caller's too. False: it runs, and will not hear of
+ * it: it ends, or too much waits for it.
+ */
+bool process_pass(struct process *process, enum channel_type type, uint32_t arg, int passed);
+
+/* Does it run, without orders that wait until it reads? */
+bool process_hears(const struct process *process);
 
 /* In a worker: stop the watchers and close the master's end. */
 void process_forget(struct process *process);

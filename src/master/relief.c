@@ -97,8 +97,8 @@ static void connect_both(const struct slot *slot)
 		    strerror(errno));
 		return;
 	}
-	channel_send_fd(slot->process->channel, CHANNEL_RECEIVE, 0, pair[1]);
-	channel_send_fd(slot->other->channel, CHANNEL_HAND_OVER, 0, pair[0]);
+	process_pass(slot->process, CHANNEL_RECEIVE, 0, pair[1]);
+	process_pass(slot->other, CHANNEL_HAND_OVER, 0, pair[0]);
 	close(pair[0]);
 	close(pair[1]);
 }

@@ -27,6 +27,7 @@ src_master_libmaster_a_SOURCES = \
 	src/master/module_metrics.c src/master/module_metrics.h \
 	src/master/notify.c src/master/notify.h \
 	src/master/orders.c \
+	src/master/outbox.c src/master/outbox.h \
 	src/master/pages.c src/master/pages.h \
 	src/master/pid_file.c src/master/pid_file.h \
 	src/master/postponed.c src/master/postponed.h \
@@ -60,8 +61,9 @@ tests_unit_test_master_SOURCES = \
 	tests/unit/test_master_metrics.c \
 	tests/unit/test_master_module_metrics.c \
 	tests/unit/test_master_notify.c \
+	tests/unit/test_master_outbox.c \
 	tests/unit/test_master_pages.c
 tests_unit_test_master_CFLAGS = $(AM_CFLAGS) $(EV_CFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_master_LDADD = src/master/libmaster.a src/io/libio.a \
+tests_unit_test_master_LDADD = src/master/libmaster.a src/worker/libworker.a src/io/libio.a \
 	src/settings/libsettings.a src/base/libbase.a $(CONFUSE_LIBS) $(JANSSON_LIBS) $(EV_LIBS) $(CHECK_LIBS)
 endif

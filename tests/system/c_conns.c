@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,6 +235,72 @@ START_TEST(silent_worker_is_left_out)
 }
 END_TEST
 
+/* A client that asks and is gone. */
+static void ask_and_leave(const struct daemon *daemon, const char *request)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char path[CTL_PATH_SIZE];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(
+	    address.sun_path, sizeof(address.sun_path), "%s", ctl_path(daemon, "sock", path));
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+	close(fd);
+}
+
+/* Those who may only read do not fill the channel of a worker that is busy. */
+START_TEST(worker_has_one_question_at_a_time)
+{
+	struct daemon *daemon = ctl_daemon(1);
+	unsigned n_fds;
+
+	ctl_append(daemon, "watchdog-timeout = 0\n");
+	daemon_start(daemon);
+	n_fds = process_n_fds(daemon->pid);
+	process_stop(daemon_worker(daemon, 0));
+	for (int i = 0; i < 200; i++)
+		ask_and_leave(daemon, "{\"verb\":\"conns\"}\n");
+	/* Each question would have a descriptor of its own. */
+	ck_assert_uint_le(process_n_fds(daemon->pid), n_fds + 20);
+	ctl_expect(daemon, "conns", 0);
+	ctl_expect_said(daemon, "\nwithout those of worker 0, which has not answered\n");
+	WAIT_FOR(process_n_fds(daemon->pid) == n_fds);
+	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGCONT), 0);
+	ctl_expect(daemon, "conns --json", 0);
+	ctl_expect_said(daemon, "\"silent\":[]");
+	daemon_stop(&daemon);
+}
+END_TEST
+
+/* Also when more has been ordered meanwhile than its channel holds. */
+START_TEST(worker_that_is_busy_hears_its_orders_later)
+{
+	struct daemon *daemon = ctl_daemon(1);
+	pid_t before;
+	int client;
+
+	ctl_append(daemon, "watchdog-timeout = 0\n");
+	daemon_start(daemon);
+	before = daemon_worker(daemon, 0);
+	client = client_connect(daemon_port(daemon, "main"));
+	client_ping(client, "hello");
+	process_stop(before);
+	for (int i = 0; i < 1000; i++)
+		ask_and_leave(daemon, "{\"verb\":\"log-level\",\"level\":\"info\"}\n");
+	ctl_expect(daemon, "reload", 0);
+	ck_assert_int_eq(kill(before, SIGCONT), 0);
+	WAIT_FOR(daemon_n_logged(daemon, "generation 1 has ended") == 1);
+	client_ping(client, "hello");
+	close(client);
+	daemon_end(daemon);
+	daemon_expect_counter(daemon, "moved_in", 1);
+	daemon_expect_counter(daemon, "closed_worker_died", 0);
+	daemon_destroy(&daemon);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("c_conns");
@@ -246,5 +313,7 @@ int main(void)
 	tcase_add_test(list, those_that_stand_out_come_first);
 	tcase_add_test(kick, kicked_connection_is_gone);
 	tcase_add_test(trouble, silent_worker_is_left_out);
+	tcase_add_test(trouble, worker_has_one_question_at_a_time);
+	tcase_add_test(trouble, worker_that_is_busy_hears_its_orders_later);
 	return run_suite(suite);
 }

@@ -131,6 +131,7 @@ int main(void)
 	suite_add_tcase(suite, inheritance_tests());
 	suite_add_tcase(suite, metrics_tests());
 	suite_add_tcase(suite, notify_tests());
+	suite_add_tcase(suite, outbox_tests());
 	suite_add_tcase(suite, module_metrics_tests());
 	suite_add_tcase(suite, pages_tests());
 	srunner_run_all(runner, CK_ENV);

@@ -12,6 +12,7 @@ TCase *control_socket_tests(void);
 TCase *inheritance_tests(void);
 TCase *metrics_tests(void);
 TCase *notify_tests(void);
+TCase *outbox_tests(void);
 TCase *module_metrics_tests(void);
 TCase *pages_tests(void);
 
