@@ -12,7 +12,8 @@ static struct {
 	struct metric_directory own; /* what its modules have declared */
 	const struct metric_directory *directory;
 	struct metric_cells *cells;
-	struct metric_cells spare; /* of the checker, which counts for nobody */
+	struct metric_cells spare;             /* of the checker, which counts for nobody */
+	union metric_cell untold[METRICS_MAX]; /* of metrics that the master does not know */
 } metrics;
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
@@ -77,10 +78,12 @@ static enum rnl_status find_cell(
 	int index = metric_find(directory, entry->module, entry->name);
 
 	if (index < 0) {
-		log_error("module '%s': metric '%s': it was not declared when the conf was "
-			  "checked",
+		log_warn(
+		    "module '%s': metric '%s': told from the next reload on: the module has "
+		    "changed since the conf was checked",
 		    entry->module, entry->name);
-		return RNL_EINVAL;
+		*cell = &metrics.untold[metric_find(&metrics.own, entry->module, entry->name)];
+		return RNL_OK;
 	}
 	__atomic_store_n(
 	    &cells->declared, cells->declared | metric_bit((size_t)index), __ATOMIC_RELAXED);

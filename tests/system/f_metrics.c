@@ -232,6 +232,35 @@ START_TEST(there_is_room_for_64)
 }
 END_TEST
 
+/* A newer file of the module is there, and a worker ends before the reload. */
+START_TEST(metric_that_is_new_to_a_worker_is_told_after_the_reload)
+{
+	struct daemon *daemon = daemon_new(1, "%s", "");
+	char late[CTL_PATH_SIZE], conf[CTL_PATH_SIZE + 256];
+	FILE *file;
+
+	snprintf(conf, sizeof(conf),
+	    "module meter { path = \"" TEST_MODULES
+	    "/meter.so\" late = \"%s\" }\n" LISTEN("meter"),
+	    ctl_path(daemon, "late", late));
+	set_conf(daemon, conf);
+	daemon_start(daemon);
+	file = fopen(late, "we");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_int_eq(kill(daemon_worker(daemon, 0), SIGKILL), 0);
+	WAIT_FOR(daemon_n_started(daemon, 0) == 2);
+	WAIT_FOR(
+	    daemon_has_logged(daemon, "metric 'late_total': told from the next reload on"));
+	WAIT_FOR(has_metric(daemon, "\n" BYTES "0\n"));
+	ck_assert(!has_metric(daemon, "late_total"));
+	ctl_expect(daemon, "reload", 0);
+	WAIT_FOR(has_metric(
+	    daemon, "runnel_module_meter_late_total{worker=\"0\",module=\"meter\"} 7\n"));
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(thread_that_counts_ends_the_worker)
 {
 	struct daemon *daemon = start(1, METER(""));
@@ -264,6 +293,7 @@ int main(void)
 	tcase_add_test(kept, counters_go_on_over_an_upgrade);
 	tcase_add_test(refused, bad_metrics_are_refused_to_the_module);
 	tcase_add_test(refused, there_is_room_for_64);
+	tcase_add_test(refused, metric_that_is_new_to_a_worker_is_told_after_the_reload);
 	tcase_add_test(refused, thread_that_counts_ends_the_worker);
 	return run_suite(suite);
 }

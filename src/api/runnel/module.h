@@ -550,7 +550,8 @@ static inline size_t rnl_max_message(struct rnl_setup *setup)
  * replaced, in a reload, and in an upgrade. name: lower case letters, digits and '_', at most
  * 63, the last of them "_total". help: one line for people, at most 127 bytes of
  * UTF-8. Both are copied. RNL_EINVAL: one of them is not so, or the name is taken; the
- * host has logged which. RNL_EFULL: the modules of the conf have 64 metrics already.
+ * host has logged which. RNL_EFULL: the modules of the conf have 64 metrics already. One that the
+ * module did not have when the conf was checked is told from the next reload on.
  */
 static inline enum rnl_status rnl_add_counter(
     struct rnl_setup *setup, const char *name, const char *help, struct rnl_counter **counter)

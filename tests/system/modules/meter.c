@@ -3,7 +3,9 @@
  * are refused.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <runnel/module.h>
 
@@ -15,6 +17,20 @@ static struct rnl_gauge *level;
 static void count(void *arg)
 {
 	rnl_counter_add(arg, 1);
+}
+
+static void scribble(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	char line[512];
+
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		if (strstr(line, "memfd:runnel") != NULL &&
+		    sscanf(line, "%lx-%lx rw", &from, &to) == 2)
+			memset((void *)from, 0x7f, to - from);
+	}
+	abort();
 }
 
 static void done(struct rnl_conn *conn, void *arg)
@@ -36,6 +52,8 @@ static enum rnl_verdict serve(struct rnl_conn *conn, const struct rnl_msg *msg, 
 		rnl_gauge_add(level, -(double)payload[1]);
 	else if (msg->id == METER_THREAD)
 		rnl_work(conn, 0, count, done, bytes);
+	else if (msg->id == METER_SCRIBBLE)
+		scribble();
 	rnl_send(conn, msg->id, msg->payload, msg->len);
 	return RNL_DONE;
 }
@@ -89,6 +107,19 @@ static int add_more(struct rnl_setup *setup)
 	return 0;
 }
 
+/* What a newer file of the module would have, when there is such a file. */
+static int add_late(struct rnl_setup *setup)
+{
+	static struct rnl_counter *late;
+
+	if (access(rnl_option_string(setup, "late"), F_OK) != 0)
+		return 0;
+	if (rnl_add_counter(setup, "late_total", "what came later", &late) != RNL_OK)
+		return rnl_refuse(setup, "the late one is refused");
+	rnl_counter_add(late, 7);
+	return 0;
+}
+
 static int configure(struct rnl_setup *setup)
 {
 	const char *help = rnl_option_string(setup, "help");
@@ -98,16 +129,17 @@ static int configure(struct rnl_setup *setup)
 		return rnl_refuse(setup, "the metrics are refused");
 	if (rnl_option_number(setup, "try-bad") && try_bad(setup) != 0)
 		return -1;
-	return add_more(setup);
+	return add_late(setup) != 0 ? -1 : add_more(setup);
 }
 
-static const struct rnl_route routes[] = { RNL_ON_RANGE(METER_COUNT, METER_THREAD, serve) };
+static const struct rnl_route routes[] = { RNL_ON_RANGE(METER_COUNT, METER_SCRIBBLE, serve) };
 
 static const struct rnl_option options[] = {
 	{ "help", RNL_STRING, "bytes that came", 0, 0, "what bytes_total says of itself" },
 	{ "more", RNL_NUMBER, "0", 0, 100, "gauges beside level" },
+	{ "late", RNL_STRING, "", 0, 0, "a file: with late_total when it exists" },
 	{ "try-bad", RNL_BOOL, "false", 0, 0, "add metrics that are refused" },
 };
 
-RNL_MODULE(.options = options, .n_options = 3, .routes = routes, .n_routes = 1,
+RNL_MODULE(.options = options, .n_options = 4, .routes = routes, .n_routes = 1,
     .configure = configure);
