@@ -1,8 +1,8 @@
 /*
- * Metrics that modules declare, as they lie in memory which the master shares with
- * its workers: what there is, in a directory that only the master writes; and the
- * values, by their place in it, which each process has for
- * itself. A counter is like those of counters.h; a gauge ends with its process.
+ * Metrics that modules declare: what there is, in a directory that is the master's and
+ * of which each worker gets a copy when it is forked; and the values, by their place
+ * in it, which each process has for itself in memory that it shares with the master.
+ * A counter is like those of counters.h; a gauge ends with its process.
  */
 #ifndef RUNNEL_BASE_METRICS_H
 #define RUNNEL_BASE_METRICS_H

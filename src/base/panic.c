@@ -22,6 +22,22 @@ void panic_set_page(struct panic_page *page)
 	panic_page = page;
 }
 
+static void clean(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text != '\0'; text++) {
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+	}
+}
+
+void panic_read(const struct panic_page *page, struct panic_page *copy)
+{
+	memcpy(copy, page, sizeof(*copy));
+	clean(copy->text, sizeof(copy->text));
+	clean(copy->stage, sizeof(copy->stage));
+}
+
 void panic_enter(const char *fmt, ...)
 {
 	va_list args;

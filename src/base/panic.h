@@ -19,6 +19,12 @@ struct panic_page {
 /* Where this process leaves its last words; NULL: on stderr only. Borrowed for good. */
 void panic_set_page(struct panic_page *page);
 
+/*
+ * A copy of another process's page, which may write there what it likes: of both texts what is
+ * printable ASCII, other bytes as '?', each ended.
+ */
+void panic_read(const struct panic_page *page, struct panic_page *copy);
+
 /* Foreign code is about to run; it has returned. If the process dies in between, that is why. */
 void panic_enter(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void panic_leave(void);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@
 
 /* What is read in one turn of the loop from a worker. */
 #define READ_BYTES (64u * 1024u)
+
+/* Of a worker's records: those of a million connections, about as many as Linux lets it have. */
+#define MAX_BYTES ((size_t)1 << 28)
 
 static void stop_worker(struct census_worker *worker)
 {
@@ -43,6 +47,30 @@ static void census_destroy(struct census *census)
 	free(census);
 }
 
+/* A worker can write what it likes: its texts get an end, its truth values are such. */
+static void clean(struct survey_record *record)
+{
+	uint8_t is_ipv6, is_unix;
+
+	record->listener[sizeof(record->listener) - 1] = '\0';
+	memcpy(&is_ipv6, &record->peer.is_ipv6, sizeof(is_ipv6));
+	memcpy(&is_unix, &record->peer.is_unix, sizeof(is_unix));
+	record->peer.is_ipv6 = is_ipv6 != 0;
+	record->peer.is_unix = is_unix != 0;
+}
+
+static void clean_all(struct census *census)
+{
+	struct link *link;
+
+	list_foreach(link, &census->workers) {
+		struct census_worker *worker = container_of(link, struct census_worker, link);
+
+		for (size_t i = 0; i < census_n_records(worker); i++)
+			clean(&worker->records[i]);
+	}
+}
+
 static void start_next(struct link *line);
 
 /* Who is told may ask again at once, and stands behind this one then. */
@@ -51,6 +79,7 @@ static void finish(struct census *census)
 	struct link *line = census->line, *link;
 
 	ev_timer_stop(census->loop, &census->limit);
+	clean_all(census);
 	census->done(census, census->arg);
 	list_foreach(link, &census->joined) {
 		struct census *other = container_of(link, struct census, link);
@@ -68,7 +97,7 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 	finish(container_of(timer, struct census, limit));
 }
 
-/* False: no memory. */
+/* False: no memory, or more than a worker can have connections. */
 static bool make_room(struct census_worker *worker)
 {
 	size_t size = worker->size == 0 ? READ_BYTES : 2 * worker->size;
@@ -76,6 +105,8 @@ static bool make_room(struct census_worker *worker)
 
 	if (worker->size - worker->len >= READ_BYTES)
 		return true;
+	if (size > MAX_BYTES)
+		return false;
 	records = realloc(worker->records, size);
 	if (records == NULL)
 		return false;

@@ -85,7 +85,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct slot *slot = container_of(timer, struct slot, timer);
 	const struct process *process;
-	const char *stage;
+	struct panic_page panic;
 
 	(void)loop;
 	(void)revents;
@@ -94,10 +94,10 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int revents)
 		return;
 	}
 	process = slot->relief.phase == RELIEF_STARTING ? slot->other : slot->process;
-	stage = process->seat->panic.stage;
+	panic_read(&process->seat->panic, &panic);
 	log_error("worker %u: pid %d is not ready after %.0f s and is killed: does %s hang?",
 	    slot_index(slot), (int)process->pid, START_LIMIT_S,
-	    stage[0] != '\0' ? stage : "a module");
+	    panic.stage[0] != '\0' ? panic.stage : "a module");
 	/* One try of that length is enough. */
 	if (!slot->was_ready)
 		slot->n_failures = FIRST_TRIES;

@@ -26,12 +26,15 @@ static void view_slowest(const struct slot *slot, struct crew_view *view)
 {
 	const struct settings *settings = slot->crew->config.settings;
 	const struct slowest *slowest = &slot->process->seat->slowest;
+	/* Read once: the worker can change it at any time. */
+	uint32_t ms = __atomic_load_n(&slowest->ms, __ATOMIC_RELAXED);
+	uint16_t module = __atomic_load_n(&slowest->module, __ATOMIC_RELAXED);
 
-	if (slowest->ms == 0 || slowest->module >= settings->n_modules)
+	if (ms == 0 || module >= settings->n_modules)
 		return;
-	view->slowest_ms = slowest->ms;
-	view->slowest_id = slowest->id;
-	view->slowest_module = settings->modules[slowest->module].name;
+	view->slowest_ms = ms;
+	view->slowest_id = __atomic_load_n(&slowest->id, __ATOMIC_RELAXED);
+	view->slowest_module = settings->modules[module].name;
 }
 
 void crew_view(const struct crew *crew, unsigned int index, struct crew_view *view)

@@ -77,11 +77,12 @@ bool inheritance_leave(const struct inheritance *inheritance, const struct socke
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "%d %d %" PRIu32 " %" PRIu32 " %" PRIu64,
-	    inheritance->channel, inheritance->pages, inheritance->generation,
-	    inheritance->n_slots, inheritance->serial);
+	snprintf(text, sizeof(text), "%d %d %d %" PRIu32 " %" PRIu32 " %" PRIu64,
+	    inheritance->channel, inheritance->pages, inheritance->legacy,
+	    inheritance->generation, inheritance->n_slots, inheritance->serial);
 	return pass(inheritance->channel) && pass(inheritance->pages) &&
-	       setenv(UPGRADE, text, 1) == 0 && leave_sockets(sockets);
+	       pass(inheritance->legacy) && setenv(UPGRADE, text, 1) == 0 &&
+	       leave_sockets(sockets);
 }
 
 /* Ours, and not for a child to have. False: there is no such descriptor. */
@@ -94,11 +95,13 @@ static bool take_upgrade(struct inheritance *inheritance, const char *text)
 {
 	int end = 0;
 
-	return sscanf(text, "%d %d %" SCNu32 " %" SCNu32 " %" SCNu64 "%n",
-		   &inheritance->channel, &inheritance->pages, &inheritance->generation,
-		   &inheritance->n_slots, &inheritance->serial, &end) == 5 &&
+	return sscanf(text, "%d %d %d %" SCNu32 " %" SCNu32 " %" SCNu64 "%n",
+		   &inheritance->channel, &inheritance->pages, &inheritance->legacy,
+		   &inheritance->generation, &inheritance->n_slots, &inheritance->serial,
+		   &end) == 6 &&
 	       text[end] == '\0' && take_fd(inheritance->channel) &&
-	       take_fd(inheritance->pages) && inheritance->n_slots <= SETTINGS_MAX_WORKERS;
+	       take_fd(inheritance->pages) && take_fd(inheritance->legacy) &&
+	       inheritance->n_slots <= SETTINGS_MAX_WORKERS;
 }
 
 static bool is_listening(int fd)
@@ -182,7 +185,7 @@ enum status inheritance_open_pages(const struct inheritance *inheritance, struct
 {
 	if (inheritance->channel < 0)
 		return pages_open(pages);
-	if (pages_adopt(pages, inheritance->pages) == STATUS_OK)
+	if (pages_adopt(pages, inheritance->pages, inheritance->legacy) == STATUS_OK)
 		return STATUS_OK;
 	log_warn("the counters begin anew: the old runneld lays them out in another way");
 	if (pages_open(pages) != STATUS_OK)

@@ -3,7 +3,7 @@
  * listening sockets, the slots' pages, and a channel between the two. It goes
  * through exec as descriptors and environment variables. Process: the master.
  *
- *     RUNNEL_UPGRADE  channel pages generation slots serial, decimal
+ *     RUNNEL_UPGRADE  channel pages legacy generation slots serial, decimal
  *     RUNNEL_SOCKETS  descriptor of a file in memory: "runneld sockets", their number;
  *                     a line for each: descriptor, space, key of its group
  */
@@ -20,6 +20,7 @@
 struct inheritance {
 	int channel; /* to the other master; -1: this is no upgrade */
 	int pages;
+	int legacy;          /* what pages_leave() has given */
 	uint32_t generation; /* the other's last one */
 	uint32_t n_slots;    /* of the other's workers */
 	uint64_t serial;     /* of connections: the other gives none beyond */

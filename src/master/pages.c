@@ -1,83 +1,120 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "master/pages.h"
 
-/* Before the pages: what another version could have laid out otherwise. */
-struct head {
+/* What one master leaves to the next beside the pages; no worker can reach it. */
+struct legacy {
+	/* What another version could have laid out otherwise. */
 	char version[32];
-	uint64_t page_size, seat_size, directory_size;
+	uint64_t page_size, seat_size;
 	uint64_t n_counters, n_reasons;
+	struct metric_directory directory;
 };
 
-#define HEAD_SIZE 4096
-/* Then the directory of metrics, up to where the pages begin. */
-#define DIRECTORY_SIZE (sizeof(struct metric_directory) / HEAD_SIZE + 1) * HEAD_SIZE
-#define PAGES_AT (HEAD_SIZE + DIRECTORY_SIZE)
-#define TOTAL_SIZE (PAGES_AT + SETTINGS_MAX_WORKERS * sizeof(struct slot_page))
+#define TOTAL_SIZE (SETTINGS_MAX_WORKERS * sizeof(struct slot_page))
 
-static const struct head our_head = {
+/* A worker that cut it would end the master with SIGBUS. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static const struct legacy our_layout = {
 	.version = PACKAGE_VERSION,
 	.page_size = sizeof(struct slot_page),
 	.seat_size = sizeof(struct seat),
-	.directory_size = sizeof(struct metric_directory),
 	.n_counters = sizeof(struct counters) / sizeof(uint64_t),
 	.n_reasons = N_CLOSE_REASONS,
 };
 
 static enum status map(struct pages *pages, int fd)
 {
-	char *memory = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return STATUS_ERRNO;
-	pages->directory = (struct metric_directory *)(memory + HEAD_SIZE);
-	pages->list = (struct slot_page *)(memory + PAGES_AT);
+	pages->list = memory;
+	pages->directory = must_alloc(1, sizeof(*pages->directory));
 	pages->fd = fd;
 	return STATUS_OK;
 }
 
-static void *head_of(const struct pages *pages)
-{
-	return (char *)pages->list - PAGES_AT;
-}
-
 enum status pages_open(struct pages *pages)
 {
-	int fd = memfd_create("runnel slots", MFD_CLOEXEC), saved_errno;
+	int fd = memfd_create("runnel slots", MFD_CLOEXEC | MFD_ALLOW_SEALING), saved_errno;
 
 	if (fd < 0)
 		return STATUS_ERRNO;
-	if (ftruncate(fd, (off_t)TOTAL_SIZE) < 0 || map(pages, fd) != STATUS_OK) {
+	if (ftruncate(fd, (off_t)TOTAL_SIZE) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ||
+	    map(pages, fd) != STATUS_OK) {
 		saved_errno = errno;
 		close(fd);
 		errno = saved_errno;
 		return STATUS_ERRNO;
 	}
-	memcpy(head_of(pages), &our_head, sizeof(our_head));
 	return STATUS_OK;
 }
 
-enum status pages_adopt(struct pages *pages, int fd)
+int pages_leave(const struct pages *pages)
 {
-	struct stat st;
+	int fd = memfd_create("runnel metrics", MFD_CLOEXEC);
+	struct legacy legacy = our_layout;
 
-	if (fstat(fd, &st) < 0 || st.st_size != (off_t)TOTAL_SIZE ||
-	    map(pages, fd) != STATUS_OK) {
+	legacy.directory = *pages->directory;
+	if (fd >= 0 && pwrite(fd, &legacy, sizeof(legacy), 0) != (ssize_t)sizeof(legacy)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static bool is_entry(const struct metric_entry *entry)
+{
+	return (entry->kind == METRIC_COUNTER || entry->kind == METRIC_GAUGE) &&
+	       is_text(entry->module, sizeof(entry->module)) &&
+	       is_text(entry->name, sizeof(entry->name)) &&
+	       is_text(entry->help, sizeof(entry->help));
+}
+
+static bool take_legacy(struct legacy *legacy, int fd)
+{
+	bool is_ours = pread(fd, legacy, sizeof(*legacy), 0) == (ssize_t)sizeof(*legacy) &&
+		       memcmp(legacy, &our_layout, offsetof(struct legacy, directory)) == 0 &&
+		       legacy->directory.n <= METRICS_MAX;
+
+	for (uint32_t i = 0; is_ours && i < legacy->directory.n; i++)
+		is_ours = is_entry(&legacy->directory.list[i]);
+	return is_ours;
+}
+
+enum status pages_adopt(struct pages *pages, int fd, int legacy_fd)
+{
+	struct legacy legacy;
+	struct stat st;
+	bool is_ours = take_legacy(&legacy, legacy_fd) && fstat(fd, &st) == 0 &&
+		       st.st_size == (off_t)TOTAL_SIZE && fcntl(fd, F_GET_SEALS) == SEALS &&
+		       map(pages, fd) == STATUS_OK;
+
+	close(legacy_fd);
+	if (!is_ours) {
 		close(fd);
 		return STATUS_INVALID;
 	}
-	if (memcmp(head_of(pages), &our_head, sizeof(our_head)) != 0) {
-		pages_close(pages);
-		return STATUS_INVALID;
-	}
+	*pages->directory = legacy.directory;
 	return STATUS_OK;
 }
 
@@ -105,7 +142,7 @@ struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t ge
 		struct seat *seat = &pages->list[slot].seats[i];
 		uint32_t nobody = 0;
 
-		pages->list[slot].is_used = true;
+		pages->list[slot].is_used = 1;
 		reclaim(pages, slot, seat);
 		if (__atomic_compare_exchange_n(&seat->generation, &nobody, generation, false,
 			__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -231,7 +268,8 @@ void pages_close(struct pages *pages)
 {
 	if (pages->list == NULL)
 		return;
-	munmap(head_of(pages), TOTAL_SIZE);
+	munmap(pages->list, TOTAL_SIZE);
 	close(pages->fd);
+	free(pages->directory);
 	pages->list = NULL;
 }

@@ -2,6 +2,10 @@
  * The slots' pages: shared memory of the master and its workers, which the next
  * master takes over in an upgrade. So ids and counters go on over every change
  * of processes. Process: the master; workers use what they inherit.
+ *
+ * Workers run foreign code without the master's rights, and can write all of the pages:
+ * nothing there is an index, a length or a text that ends before it was checked. What the master
+ * relies on, the directory, is in memory of its own, of which a worker has a copy.
  */
 #ifndef RUNNEL_MASTER_PAGES_H
 #define RUNNEL_MASTER_PAGES_H
@@ -10,7 +14,7 @@
 #include "conn/slot_page.h"
 
 struct pages {
-	struct metric_directory *directory; /* of modules' metrics */
+	struct metric_directory *directory; /* of modules' metrics; owned */
 	struct slot_page *list;             /* SETTINGS_MAX_WORKERS of them */
 	int fd;                             /* of the memory; close-on-exec */
 };
@@ -18,11 +22,15 @@ struct pages {
 /* STATUS_ERRNO. */
 enum status pages_open(struct pages *pages) MUST_CHECK;
 
+/* For the next master, beside fd: a new descriptor, close-on-exec; -1: errno. */
+int pages_leave(const struct pages *pages) MUST_CHECK;
+
 /*
- * Use the memory of another master (fd, ours from now on, also on failure). It may be of
- * another version: STATUS_INVALID when its layout is not ours.
+ * Use the memory of another master, and what its pages_leave() has given (both descriptors are
+ * ours from now on, also on failure). It may be of another version: STATUS_INVALID when its
+ * layout is not ours.
  */
-enum status pages_adopt(struct pages *pages, int fd) MUST_CHECK;
+enum status pages_adopt(struct pages *pages, int fd, int legacy_fd) MUST_CHECK;
 
 /*
  * Take a seat for a new process of a generation; NULL: all seats of the slot are taken. Seats of

@@ -71,31 +71,34 @@ static void log_doing(const struct process *process, const char *how)
 	};
 	const struct doing *doing = &process->seat->doing;
 	const struct settings *settings = process->settings;
+	/* Read once: other workers can still write there. */
+	uint16_t what = __atomic_load_n(&doing->what, __ATOMIC_RELAXED);
+	uint16_t module = __atomic_load_n(&doing->module, __ATOMIC_RELAXED);
 
-	if (doing->what == DOING_NOTHING || doing->what > DOING_DONE ||
-	    doing->module >= settings->n_modules)
+	if (what == DOING_NOTHING || what > DOING_DONE || module >= settings->n_modules)
 		return;
 	log_error("worker %u: it %s with module '%s' %s (message id %" PRIu32
 		  ", connection %" PRIu64 ")",
-	    process->slot, how, settings->modules[doing->module].name, whats[doing->what],
-	    doing->id, doing->conn);
+	    process->slot, how, settings->modules[module].name, whats[what], doing->id,
+	    doing->conn);
 }
 
 /* What of a module's runs beside connections and messages. */
 static void note_fault(struct process *process, int status)
 {
-	const char *stage = process->seat->panic.stage;
+	struct panic_page panic;
 
+	panic_read(&process->seat->panic, &panic);
 	process->fault[0] = '\0';
-	if (status != 0 && stage[0] != '\0')
-		snprintf(process->fault, sizeof(process->fault), "it died in %.*s",
-		    (int)sizeof(process->seat->panic.stage) - 1, stage);
+	if (status != 0 && panic.stage[0] != '\0')
+		snprintf(process->fault, sizeof(process->fault), "it died in %s", panic.stage);
 }
 
 static void log_death(struct process *process, int status)
 {
 	unsigned int slot = process->slot;
 	int pid = (int)process->pid;
+	struct panic_page panic;
 
 	if (WIFSIGNALED(status))
 		log_error("worker %u: pid %d was killed by signal %d (%s)", slot, pid,
@@ -108,8 +111,9 @@ static void log_death(struct process *process, int status)
 	note_fault(process, status);
 	if (process->fault[0] != '\0')
 		log_error("worker %u: %s", slot, process->fault);
-	if (process->seat->panic.text[0] != '\0')
-		log_error("worker %u: its last words: %s", slot, process->seat->panic.text);
+	panic_read(&process->seat->panic, &panic);
+	if (panic.text[0] != '\0')
+		log_error("worker %u: its last words: %s", slot, panic.text);
 	/* What the loop was at is not to blame for a job that crashes meanwhile. */
 	if (process->fault[0] == '\0')
 		log_doing(process, WIFSIGNALED(status) ? "died" : "exited");

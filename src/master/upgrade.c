@@ -229,6 +229,7 @@ static _Noreturn void become_new(const struct upgrade_config *config, int channe
 	const struct inheritance inheritance = {
 		.channel = channel,
 		.pages = config->pages->fd,
+		.legacy = pages_leave(config->pages),
 		.generation = config->generation,
 		.n_slots = config->n_slots,
 		.serial = last_serial(config->pages) + SERIAL_GAP,

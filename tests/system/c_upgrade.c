@@ -511,8 +511,8 @@ END_TEST
 /* Whoever sets the variables by hand is told. */
 START_TEST(an_upgrade_that_is_none_is_refused)
 {
-	static const char *const lies[] = { "", "1 2 3", "0 1 2 3 4", "999 998 1 1 1 x",
-		"999 998 1 1 1" };
+	static const char *const lies[] = { "", "1 2 3", "0 1 2 3 4 5", "999 998 997 1 1 1 x",
+		"999 998 997 1 1 1" };
 	struct daemon *daemon = daemon_new(1, "%s", MOVING);
 
 	setenv("RUNNEL_UPGRADE", lies[_i], 1);

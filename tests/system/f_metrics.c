@@ -261,6 +261,30 @@ START_TEST(metric_that_is_new_to_a_worker_is_told_after_the_reload)
 }
 END_TEST
 
+/* The master has the rights that workers gave up: nothing that they write may hurt it. */
+START_TEST(worker_that_scribbles_over_its_pages_harms_no_other)
+{
+	struct daemon *daemon = start(2, METER("more = 2"));
+	int client = client_connect(daemon_port(daemon, "main"));
+	struct bytes frame = { 0 };
+
+	bytes_add_tlv(&frame, METER_SCRIBBLE, "x", 1);
+	client_send(client, frame.data, frame.len);
+	bytes_free(&frame);
+	client_expect_end(client);
+	close(client);
+	WAIT_FOR(daemon_has_logged(daemon, "its last words: ????"));
+	ctl_expect(daemon, "metrics", 0);
+	ctl_expect_said(daemon, "# HELP runnel_module_meter_level what was set last\n");
+	ctl_expect(daemon, "status --json", 0);
+	ctl_expect(daemon, "reload", 0);
+	client = client_connect(daemon_port(daemon, "main"));
+	ask(client, METER_COUNT, "hello");
+	close(client);
+	daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(thread_that_counts_ends_the_worker)
 {
 	struct daemon *daemon = start(1, METER(""));
@@ -294,6 +318,7 @@ int main(void)
 	tcase_add_test(refused, bad_metrics_are_refused_to_the_module);
 	tcase_add_test(refused, there_is_room_for_64);
 	tcase_add_test(refused, metric_that_is_new_to_a_worker_is_told_after_the_reload);
+	tcase_add_test(refused, worker_that_scribbles_over_its_pages_harms_no_other);
 	tcase_add_test(refused, thread_that_counts_ends_the_worker);
 	return run_suite(suite);
 }

@@ -147,6 +147,18 @@ START_TEST(the_thread_that_crashed_is_named)
 }
 END_TEST
 
+START_TEST(page_of_another_is_read_as_clean_texts)
+{
+	struct panic_page copy;
+
+	memset(page, 'x', sizeof(*page));
+	memcpy(page->stage, "a\n\xff\x7fz", 6);
+	panic_read(page, &copy);
+	ck_assert_uint_eq(strlen(copy.text), sizeof(copy.text) - 1);
+	ck_assert_str_eq(copy.stage, "a???z");
+}
+END_TEST
+
 TCase *panic_tests(void)
 {
 	TCase *tests = tcase_create("panic");
@@ -157,6 +169,7 @@ TCase *panic_tests(void)
 	tcase_add_test_raise_signal(tests, no_struct_has_no_magic, SIGABRT);
 	tcase_add_test(tests, the_page_outlives_the_process);
 	tcase_add_test(tests, a_long_text_is_cut);
+	tcase_add_test(tests, page_of_another_is_read_as_clean_texts);
 	tcase_add_test(tests, foreign_code_is_named_until_it_returns);
 	tcase_add_loop_test(tests, the_thread_that_crashed_is_named, 0, 3);
 	return tests;

@@ -26,6 +26,7 @@ static void set_up(void)
 	sockets = sockets_new();
 	inheritance = (struct inheritance){ .channel = memfd_create("channel", 0),
 		.pages = memfd_create("pages", 0),
+		.legacy = memfd_create("legacy", 0),
 		.generation = 7,
 		.n_slots = 2,
 		.serial = 1000 };
@@ -36,6 +37,7 @@ static void tear_down(void)
 	sockets_destroy(&sockets);
 	close(inheritance.channel);
 	close(inheritance.pages);
+	close(inheritance.legacy);
 }
 
 static int listening_socket(void)

@@ -95,6 +95,73 @@ START_TEST(durations_of_all_processes_are_summed)
 }
 END_TEST
 
+static struct metric_entry meter = { .kind = METRIC_COUNTER, .module = "m", .name = "x_total" };
+
+START_TEST(next_master_gets_counts_and_metrics)
+{
+	struct pages next;
+	struct counters sum;
+
+	ck_assert_int_eq(metric_learn(pages.directory, &meter), 0);
+	take()->counters.accepted = 5;
+	ck_assert_int_eq(pages_adopt(&next, dup(pages.fd), pages_leave(&pages)), STATUS_OK);
+	pages_sum(&next, 3, &sum);
+	ck_assert_uint_eq(sum.accepted, 5);
+	ck_assert_int_eq(metric_find(next.directory, "m", "x_total"), 0);
+	/* Each master has its own from then on. */
+	ck_assert_ptr_ne(next.directory, pages.directory);
+	pages_close(&next);
+}
+END_TEST
+
+/* Where the directory lies in what is left, behind the layout. */
+static off_t find_directory(int fd)
+{
+	struct metric_directory found;
+	off_t at = 0;
+
+	while (pread(fd, &found, sizeof(found), at) == (ssize_t)sizeof(found)) {
+		if (memcmp(&found, pages.directory, sizeof(found)) == 0)
+			return at;
+		at += 8;
+	}
+	ck_abort_msg("no directory");
+}
+
+START_TEST(directory_that_is_none_is_refused)
+{
+	struct metric_directory bad;
+	struct pages next;
+	off_t at;
+	int fd;
+
+	ck_assert_int_eq(metric_learn(pages.directory, &meter), 0);
+	bad = *pages.directory;
+	fd = pages_leave(&pages);
+	at = find_directory(fd);
+	switch (_i) {
+	case 0:
+		bad.n = METRICS_MAX + 1;
+		break;
+	case 1:
+		memset(bad.list[0].help, 'x', sizeof(bad.list[0].help));
+		break;
+	default:
+		bad.list[0].kind = 7;
+		break;
+	}
+	ck_assert_int_eq(pwrite(fd, &bad, sizeof(bad), at), sizeof(bad));
+	ck_assert_int_eq(pages_adopt(&next, dup(pages.fd), fd), STATUS_INVALID);
+}
+END_TEST
+
+/* A worker that kept the descriptor could end the master by it. */
+START_TEST(pages_cannot_be_cut)
+{
+	ck_assert_int_ne(ftruncate(pages.fd, 0), 0);
+}
+END_TEST
+
 START_TEST(resident_memory_is_that_of_a_living_process)
 {
 	size_t size = 16 << 20;
@@ -255,6 +322,9 @@ TCase *pages_tests(void)
 	tcase_add_test(tcase, seat_of_a_process_that_is_gone_is_given_back);
 	tcase_add_test(tcase, other_seats_stay_taken);
 	tcase_add_test(tcase, durations_of_all_processes_are_summed);
+	tcase_add_test(tcase, next_master_gets_counts_and_metrics);
+	tcase_add_loop_test(tcase, directory_that_is_none_is_refused, 0, 3);
+	tcase_add_test(tcase, pages_cannot_be_cut);
 	tcase_add_test(tcase, resident_memory_is_that_of_a_living_process);
 	tcase_add_test(tcase, pid_file_of_another_is_not_removed);
 	tcase_add_loop_test(
