@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <ev.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,13 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int revents)
 		survey_destroy(survey);
 }
 
+static bool is_given_up(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd };
+
+	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 enum status survey_new(struct link *list, struct conn_table *table, int fd)
 {
 	struct survey *survey = calloc(1, sizeof(*survey));
@@ -127,6 +135,11 @@ enum status survey_new(struct link *list, struct conn_table *table, int fd)
 	if (recv(fd, &request, sizeof(request), MSG_DONTWAIT) != (ssize_t)sizeof(request)) {
 		survey_destroy(survey);
 		return STATUS_INVALID;
+	}
+	/* Who asked may have given up long ago. */
+	if (is_given_up(fd)) {
+		survey_destroy(survey);
+		return STATUS_OK;
 	}
 	if (request.kick != 0)
 		kick(survey, request.kick);

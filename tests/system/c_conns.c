@@ -42,6 +42,18 @@ static uint64_t first_id(struct daemon *daemon)
 	return strtoull(row, NULL, 10);
 }
 
+/* The id in the last row: of a connection of the last worker that has one. */
+static uint64_t last_id(struct daemon *daemon)
+{
+	uint64_t id = 0;
+
+	for (const char *row = ctl_said(daemon); (row = strchr(row, '\n')) != NULL; row++) {
+		if (row[1] != '\0')
+			id = strtoull(row + 1, NULL, 10);
+	}
+	return id;
+}
+
 /* So many connections, with messages going to and fro for some seconds. */
 static pid_t start_load(struct daemon *daemon)
 {
@@ -212,6 +224,8 @@ END_TEST
 START_TEST(silent_worker_is_left_out)
 {
 	struct daemon *daemon = ctl_daemon(2);
+	uint64_t silent;
+	char words[64];
 	int clients[20];
 
 	ctl_append(daemon, "watchdog-timeout = 0\n");
@@ -220,11 +234,17 @@ START_TEST(silent_worker_is_left_out)
 		clients[i] = client_connect(daemon_port(daemon, "main"));
 		client_ping(clients[i], "hello");
 	}
+	ctl_expect(daemon, "conns", 0);
+	silent = last_id(daemon);
 	process_stop(daemon_worker(daemon, 1));
 	ctl_expect(daemon, "conns", 0);
 	ctl_expect_said(daemon, "\nwithout those of worker 1, which has not answered\n");
 	ck_assert_uint_lt(count(ctl_said(daemon), "  main      127.0.0.1:"), 20);
 	ctl_expect(daemon, "kick 281474976710655", 1);
+	ctl_expect_said(daemon, ", or its worker does not answer");
+	/* It is not ended later, when nobody expects it any more. */
+	snprintf(words, sizeof(words), "kick %" PRIu64, silent);
+	ctl_expect(daemon, words, 1);
 	ctl_expect_said(daemon, ", or its worker does not answer");
 	ck_assert_int_eq(kill(daemon_worker(daemon, 1), SIGCONT), 0);
 	WAIT_FOR(ctl_run(daemon, "conns") == 0 &&
