@@ -29,12 +29,13 @@ const char *close_reason_text(enum close_reason reason)
 
 uint64_t counters_open(const struct counters *counters)
 {
-	uint64_t n_closed = 0;
+	uint64_t n_gone = counter_read(counters->moved_out), n_come;
 
 	for (int i = 0; i < N_CLOSE_REASONS; i++)
-		n_closed += counter_read(counters->closed[i]);
-	return counter_read(counters->accepted) + counter_read(counters->connected) +
-	       counter_read(counters->moved_in) - counter_read(counters->moved_out) - n_closed;
+		n_gone += counter_read(counters->closed[i]);
+	n_come = counter_read(counters->accepted) + counter_read(counters->connected) +
+		 counter_read(counters->moved_in);
+	return n_come > n_gone ? n_come - n_gone : 0;
 }
 
 struct out {

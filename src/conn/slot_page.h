@@ -75,6 +75,7 @@ struct slot_page {
 	/* Of the slot's connections: an id is never given twice. All its processes add to it. */
 	uint64_t last_serial;
 	uint8_t is_used; /* some process was or is in one of its seats: 1, or a worker's whim */
+	uint32_t n_leaves_begun, n_leaves_ended; /* of seats: see pages_leave_seat() */
 	uint64_t n_crashes; /* processes that were killed or failed; the master's, likewise: */
 	struct counters past; /* of processes that are gone; the master's */
 	struct times past_times;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -151,14 +152,28 @@ struct seat *pages_take_seat(struct pages *pages, unsigned int slot, uint32_t ge
 	return NULL;
 }
 
-static void add_up(struct counters *sum, const struct counters *part)
+static void add_one(uint64_t *sum, const uint64_t *part)
+{
+	__atomic_fetch_add(sum, counter_read(*part), __ATOMIC_RELAXED);
+}
+
+/* Where connections go. What comes before them is read later, see pages_sum(). */
+static void add_gone(struct counters *sum, const struct counters *part)
+{
+	add_one(&sum->moved_out, &part->moved_out);
+	for (int i = 0; i < N_CLOSE_REASONS; i++)
+		add_one(&sum->closed[i], &part->closed[i]);
+}
+
+static void add_others(struct counters *sum, const struct counters *part)
 {
 	uint64_t *to = (uint64_t *)sum;
 	const uint64_t *from = (const uint64_t *)part;
 
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		__atomic_fetch_add(
-		    &to[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	for (size_t i = 0; i < offsetof(struct counters, closed) / sizeof(*to); i++) {
+		if (&to[i] != &sum->moved_out)
+			add_one(&to[i], &from[i]);
+	}
 }
 
 static void merge_times(struct times *sum, const struct times *part)
@@ -167,17 +182,68 @@ static void merge_times(struct times *sum, const struct times *part)
 	durations_merge(&sum->reply, &part->reply);
 }
 
+/*
+ * What a seat has counted is in two places while it is left. In an upgrade the other master may
+ * read meanwhile, or leave another seat of the slot, so the begins and the ends are counted.
+ */
+static void begin_leave(struct slot_page *page)
+{
+	__atomic_fetch_add(&page->n_leaves_begun, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void end_leave(struct slot_page *page)
+{
+	__atomic_fetch_add(&page->n_leaves_ended, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A master that died in between never ended it, and a worker may write there what it likes. */
+#define READ_TRIES 100
+
+struct reading {
+	const struct slot_page *page;
+	uint32_t n_begun;
+	int n_tries;
+};
+
+/* To be read in a loop, while reading_is_torn(). */
+static void reading_begin(struct reading *reading)
+{
+	const struct slot_page *page = reading->page;
+	uint32_t n_ended;
+
+	for (;;) {
+		n_ended = __atomic_load_n(&page->n_leaves_ended, __ATOMIC_SEQ_CST);
+		reading->n_begun = __atomic_load_n(&page->n_leaves_begun, __ATOMIC_SEQ_CST);
+		if (reading->n_begun == n_ended || ++reading->n_tries >= READ_TRIES)
+			break;
+		sched_yield();
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static bool reading_is_torn(struct reading *reading)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&reading->page->n_leaves_begun, __ATOMIC_SEQ_CST) !=
+		   reading->n_begun &&
+	       ++reading->n_tries < READ_TRIES;
+}
+
 uint64_t pages_leave_seat(struct pages *pages, unsigned int slot, struct seat *seat)
 {
+	struct slot_page *page = &pages->list[slot];
 	uint64_t n_lost = counters_open(&seat->counters);
 
+	begin_leave(page);
 	seat->counters.closed[CLOSE_REASON_worker_died] += n_lost;
-	add_up(&pages->list[slot].past, &seat->counters);
-	merge_times(&pages->list[slot].past_times, &seat->times);
-	metric_cells_add(
-	    pages->directory, &pages->list[slot].past_metrics, &seat->metrics, false);
+	add_gone(&page->past, &seat->counters);
+	add_others(&page->past, &seat->counters);
+	merge_times(&page->past_times, &seat->times);
+	metric_cells_add(pages->directory, &page->past_metrics, &seat->metrics, false);
 	memset((char *)seat + sizeof(seat->generation), 0,
 	    sizeof(*seat) - sizeof(seat->generation));
+	end_leave(page);
 	__atomic_store_n(&seat->generation, 0, __ATOMIC_RELEASE);
 	return n_lost;
 }
@@ -223,31 +289,48 @@ uint64_t pages_n_up(
 void pages_sum(const struct pages *pages, unsigned int slot, struct counters *sum)
 {
 	const struct slot_page *page = &pages->list[slot];
+	struct reading reading = { .page = page };
 
-	memset(sum, 0, sizeof(*sum));
-	add_up(sum, &page->past);
-	for (unsigned int i = 0; i < SLOT_SEATS; i++)
-		add_up(sum, &page->seats[i].counters);
+	do {
+		reading_begin(&reading);
+		memset(sum, 0, sizeof(*sum));
+		/* A connection that comes and goes meanwhile must not be seen to go only. */
+		add_gone(sum, &page->past);
+		for (unsigned int i = 0; i < SLOT_SEATS; i++)
+			add_gone(sum, &page->seats[i].counters);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		add_others(sum, &page->past);
+		for (unsigned int i = 0; i < SLOT_SEATS; i++)
+			add_others(sum, &page->seats[i].counters);
+	} while (reading_is_torn(&reading));
 }
 
 void pages_sum_times(const struct pages *pages, unsigned int slot, struct times *sum)
 {
 	const struct slot_page *page = &pages->list[slot];
+	struct reading reading = { .page = page };
 
-	memset(sum, 0, sizeof(*sum));
-	merge_times(sum, &page->past_times);
-	for (unsigned int i = 0; i < SLOT_SEATS; i++)
-		merge_times(sum, &page->seats[i].times);
+	do {
+		reading_begin(&reading);
+		memset(sum, 0, sizeof(*sum));
+		merge_times(sum, &page->past_times);
+		for (unsigned int i = 0; i < SLOT_SEATS; i++)
+			merge_times(sum, &page->seats[i].times);
+	} while (reading_is_torn(&reading));
 }
 
 void pages_sum_metrics(const struct pages *pages, unsigned int slot, struct metric_cells *sum)
 {
 	const struct slot_page *page = &pages->list[slot];
+	struct reading reading = { .page = page };
 
-	memset(sum, 0, sizeof(*sum));
-	metric_cells_add(pages->directory, sum, &page->past_metrics, false);
-	for (unsigned int i = 0; i < SLOT_SEATS; i++)
-		metric_cells_add(pages->directory, sum, &page->seats[i].metrics, true);
+	do {
+		reading_begin(&reading);
+		memset(sum, 0, sizeof(*sum));
+		metric_cells_add(pages->directory, sum, &page->past_metrics, false);
+		for (unsigned int i = 0; i < SLOT_SEATS; i++)
+			metric_cells_add(pages->directory, sum, &page->seats[i].metrics, true);
+	} while (reading_is_torn(&reading));
 }
 
 void pages_log(const struct pages *pages)

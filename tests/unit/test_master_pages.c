@@ -5,11 +5,13 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +94,93 @@ START_TEST(durations_of_all_processes_are_summed)
 	ck_assert_uint_eq(durations_count(&sum.reply), 1);
 	pages_sum_times(&pages, 4, &sum);
 	ck_assert_uint_eq(durations_count(&sum.handler), 0);
+}
+END_TEST
+
+static struct seat *half; /* the seat of who has counted and not left; NULL: nobody */
+static volatile uint64_t n_counted, n_left;
+
+/* In the midst of a read: one counts, or leaves, by turns. */
+static void on_turn(int number)
+{
+	(void)number;
+	if (half != NULL) {
+		pages_leave_seat(&pages, 3, half);
+		half = NULL;
+		n_left++;
+		return;
+	}
+	half = take();
+	counter_add(half->counters.accepted, 1);
+	durations_add(&half->times.reply, 10, 1);
+	n_counted++;
+}
+
+/* By the other master, in an upgrade. */
+START_TEST(leaving_is_not_seen_half_done)
+{
+	const struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct counters sum;
+	struct times times;
+	uint64_t n_least;
+
+	ck_assert_ptr_ne(signal(SIGALRM, on_turn), SIG_ERR);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+	while (n_left < 2000) {
+		n_least = n_counted;
+		pages_sum(&pages, 3, &sum);
+		ck_assert(sum.accepted >= n_least && sum.accepted <= n_counted);
+		n_least = n_counted;
+		pages_sum_times(&pages, 3, &times);
+		ck_assert(durations_count(&times.reply) >= n_least &&
+			  durations_count(&times.reply) <= n_counted);
+	}
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+}
+END_TEST
+
+/* While a worker counts they may not be seen to go without having come. */
+START_TEST(no_connection_goes_before_it_comes)
+{
+	struct seat *seat = take();
+	struct counters sum;
+	uint64_t most = 0;
+	int status;
+	pid_t other = fork();
+
+	if (other == 0) {
+		for (int i = 0; i < 3000000; i++) {
+			counter_add(seat->counters.accepted, 1);
+			counter_add(seat->counters.closed[CLOSE_REASON_peer], 1);
+		}
+		_exit(0);
+	}
+	while (waitpid(other, &status, WNOHANG) == 0) {
+		uint64_t n_gone, n_come;
+
+		pages_sum(&pages, 3, &sum);
+		n_gone = sum.closed[CLOSE_REASON_peer];
+		n_come = sum.accepted;
+		if (n_gone > n_come && n_gone - n_come > most)
+			most = n_gone - n_come;
+	}
+	ck_assert_uint_eq(most, 0);
+	ck_assert_uint_eq(counters_open(&sum), sum.accepted - sum.closed[CLOSE_REASON_peer]);
+	/* Whoever writes there what it likes. */
+	sum.moved_out = UINT64_MAX / 2;
+	ck_assert_uint_eq(counters_open(&sum), 0);
+}
+END_TEST
+
+/* Neither does a master that died in between keep the others waiting. */
+START_TEST(leave_that_never_ended_is_read_over)
+{
+	struct counters sum;
+
+	take()->counters.accepted = 5;
+	pages.list[3].n_leaves_begun = 7;
+	pages_sum(&pages, 3, &sum);
+	ck_assert_uint_eq(sum.accepted, 5);
 }
 END_TEST
 
@@ -322,6 +411,9 @@ TCase *pages_tests(void)
 	tcase_add_test(tcase, seat_of_a_process_that_is_gone_is_given_back);
 	tcase_add_test(tcase, other_seats_stay_taken);
 	tcase_add_test(tcase, durations_of_all_processes_are_summed);
+	tcase_add_test(tcase, leaving_is_not_seen_half_done);
+	tcase_add_test(tcase, no_connection_goes_before_it_comes);
+	tcase_add_test(tcase, leave_that_never_ended_is_read_over);
 	tcase_add_test(tcase, next_master_gets_counts_and_metrics);
 	tcase_add_loop_test(tcase, directory_that_is_none_is_refused, 0, 3);
 	tcase_add_test(tcase, pages_cannot_be_cut);
