@@ -10,6 +10,10 @@
 /* The kernel cuts this to net.core.somaxconn. */
 #define BACKLOG 65535
 
+/* Of two that begin to listen at one address in the same instant. */
+#define CLASH_TRIES 5
+#define CLASH_PAUSE_US 1000
+
 enum status listen_adjust(int fd, const struct socket_options *options)
 {
 	return socket_options_set(fd, options) ? STATUS_OK : STATUS_ERRNO;
@@ -43,16 +47,45 @@ static int open_bound(const struct sockaddr_storage *addr, socklen_t len,
 	return -1;
 }
 
+/* A socket that is bound to addr alone, and listens. */
+static int open_listening(
+    const struct sockaddr_storage *addr, socklen_t len, const struct socket_options *options)
+{
+	int fd = open_bound(addr, len, options, false), saved_errno;
+
+	if (fd < 0 || listen_start(fd) == STATUS_OK)
+		return fd;
+	saved_errno = errno;
+	close(fd);
+	errno = saved_errno;
+	return -1;
+}
+
+/*
+ * bind() fails when somebody listens there. When nobody does, but two begin to at once, each may
+ * see the other, and the kernel refuses both: they try again, one before the other.
+ */
+static int open_alone(
+    const struct sockaddr_storage *addr, socklen_t len, const struct socket_options *options)
+{
+	int fd = open_listening(addr, len, options);
+
+	for (unsigned int i = 1; i < CLASH_TRIES && fd < 0 && errno == EADDRINUSE; i++) {
+		usleep(CLASH_PAUSE_US * (1 + (unsigned int)getpid() * i % 7));
+		fd = open_listening(addr, len, options);
+	}
+	return fd;
+}
+
 enum status listen_open(struct sockaddr_storage *addr, socklen_t len,
     const struct socket_options *options, int *result)
 {
 	socklen_t actual_len = sizeof(*addr);
-	int fd = open_bound(addr, len, options, false), saved_errno;
+	int fd = open_alone(addr, len, options), saved_errno;
 
 	if (fd < 0)
 		return STATUS_ERRNO;
-	if (listen_start(fd) == STATUS_OK &&
-	    socket_option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1) &&
+	if (socket_option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1) &&
 	    getsockname(fd, (struct sockaddr *)addr, &actual_len) == 0) {
 		*result = fd;
 		return STATUS_OK;
