@@ -1,6 +1,7 @@
 # The comparison with other servers: run by hand, never by make. It needs Python, and for the
 # peers Go and its module proxy; "make check" tests its pure parts where there is a Python.
-dist_noinst_SCRIPTS += contrib/bench/builds contrib/bench/compare contrib/bench/jobs contrib/bench/pressure
+dist_noinst_SCRIPTS += contrib/bench/builds contrib/bench/compare contrib/bench/conns contrib/bench/jobs \
+	contrib/bench/pressure
 dist_check_SCRIPTS += contrib/bench/tests/check
 TESTS += contrib/bench/tests/check
 EXTRA_DIST += \
@@ -9,6 +10,7 @@ EXTRA_DIST += \
 	contrib/bench/comparison/__init__.py \
 	contrib/bench/comparison/builds.py \
 	contrib/bench/comparison/chart.py \
+	contrib/bench/comparison/conns.py \
 	contrib/bench/comparison/goals.py \
 	contrib/bench/comparison/jobs.py \
 	contrib/bench/comparison/loadgen.py \
