@@ -95,6 +95,20 @@ START_TEST(orders_wait_in_their_order_until_there_is_room)
 }
 END_TEST
 
+/* The worker has made room, and the loop has not come round since. */
+START_TEST(no_order_overtakes_those_that_wait)
+{
+	uint32_t n_read = n_sent / 2;
+
+	for (uint32_t i = 0; i < n_read; i++)
+		expect(CHANNEL_ADOPT, i);
+	ck_assert(outbox_send(&outbox, CHANNEL_RELEASE, 7, -1));
+	for (uint32_t i = n_read; i < n_sent; i++)
+		expect(CHANNEL_ADOPT, i);
+	expect(CHANNEL_RELEASE, 7);
+}
+END_TEST
+
 /* However much waits, and however often they come. */
 START_TEST(last_words_are_never_refused)
 {
@@ -138,6 +152,7 @@ TCase *outbox_tests(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, orders_wait_in_their_order_until_there_is_room);
+	tcase_add_test(tcase, no_order_overtakes_those_that_wait);
 	tcase_add_test(tcase, last_words_are_never_refused);
 	tcase_add_test(tcase, what_waits_for_one_that_is_gone_is_dropped);
 	return tcase;
